@@ -1,0 +1,217 @@
+package bench
+
+import (
+	"strings"
+)
+
+// Better is the direction in which a metric improves.
+type Better string
+
+// The directions. A metric without one has no winner.
+const (
+	Higher  Better = "higher"
+	Lower   Better = "lower"
+	Neither Better = ""
+)
+
+// Scale tells what N replicas do to a metric that was measured on one.
+type Scale int
+
+// The scales.
+const (
+	Fixed  Scale = iota // as it is: latencies, ratios, counts
+	Times               // × N: throughputs
+	Divide              // ÷ N: the duration
+)
+
+// MetricInfo describes a metric.
+type MetricInfo struct {
+	Name   string
+	Title  string // column header, with its unit
+	Unit   string
+	Better Better
+	Scale  Scale
+}
+
+// known is the one table of metrics. Latency statistics (mean_ttft_ms,
+// p99.9_itl_ms, …) follow from their parts in Lookup.
+var known = []MetricInfo{
+	{"duration", "Duration (s)", "s", Lower, Divide},
+	{"completed", "Completed", "requests", Neither, Fixed},
+	{"failed", "Failed", "requests", Lower, Fixed},
+	{"total_input_tokens", "Input tokens", "tok", Neither, Fixed},
+	{"total_output_tokens", "Output tokens", "tok", Neither, Fixed},
+	{"request_throughput", "Req/s", "req/s", Higher, Times},
+	{"request_goodput", "Goodput (req/s)", "req/s", Higher, Times},
+	{"input_throughput", "Input tok/s", "tok/s", Higher, Times},
+	{"output_throughput", "Output tok/s", "tok/s", Higher, Times},
+	{"total_token_throughput", "Total tok/s", "tok/s", Higher, Times},
+	{"input_sequence_throughput", "Inputs/s", "inputs/s", Higher, Times},
+	{"max_output_tokens_per_s", "Peak output tok/s", "tok/s", Higher, Times},
+	{"max_concurrent_requests", "Peak concurrency", "requests", Neither, Fixed},
+	{"rtfx", "RTFx", "×", Higher, Times},
+
+	{"avg_ts", "t/s", "tok/s", Higher, Times},
+
+	{"draft_acceptance_rate", "Acceptance", "", Higher, Fixed},
+	{"system_efficiency", "Efficiency", "", Higher, Fixed},
+	{"mean_acceptance_length", "Acceptance length", "tok", Higher, Fixed},
+	{"num_accepted_tokens", "Accepted tokens", "tok", Neither, Fixed},
+	{"num_draft_tokens", "Draft tokens", "tok", Neither, Fixed},
+	{"num_emitted_tokens", "Emitted tokens", "tok", Neither, Fixed},
+	{"num_drafts", "Drafts", "", Neither, Fixed},
+	{"average_time_per_proposal_tok_ms", "Proposal time (ms/tok)", "ms", Lower, Fixed},
+	{"scoring_time_ms", "Scoring time (ms)", "ms", Lower, Fixed},
+	{"verification_time_ms", "Verification time (ms)", "ms", Lower, Fixed},
+
+	{"prompt_throughput", "Prompt tok/s", "tok/s", Higher, Times},
+	{"generation_throughput", "Generation tok/s", "tok/s", Higher, Times},
+	{"max_prompt_throughput", "Max prompt tok/s", "tok/s", Higher, Times},
+	{"max_generation_throughput", "Max generation tok/s", "tok/s", Higher, Times},
+	{"intervals", "Intervals", "", Neither, Fixed},
+	{"active_intervals", "Active intervals", "", Neither, Fixed},
+	{"max_running_requests", "Max running", "requests", Neither, Fixed},
+	{"max_waiting_requests", "Max waiting", "requests", Neither, Fixed},
+	{"max_kv_cache_usage", "Max KV cache", "", Neither, Fixed},
+	{"prefix_cache_hit_rate", "Prefix cache hits", "", Neither, Fixed},
+
+	{"avg_latency", "Avg latency (s)", "s", Lower, Fixed},
+	{"avg_latency_per_token", "Latency per token (s)", "s", Lower, Fixed},
+	{"avg_latency_per_output_token", "Latency per output token (s)", "s", Lower, Fixed},
+
+	{"accuracy", "Accuracy", "", Higher, Fixed},
+	{"acc_norm", "acc_norm", "", Higher, Fixed},
+	{"f1", "F1", "", Higher, Fixed},
+
+	{"mean_input_tokens", "Mean input tokens", "tok", Neither, Fixed},
+	{"mean_output_tokens", "Mean output tokens", "tok", Neither, Fixed},
+	{"failures_per_s", "Failures/s", "1/s", Lower, Times},
+	{"overall_latency_per_token_ms", "Latency per token, TTFT included (ms)", "ms", Lower, Fixed},
+	{"latency_per_char_ms", "Latency per character (ms)", "ms", Lower, Fixed},
+
+	{"probe_completed", "Probes completed", "requests", Neither, Fixed},
+	{"probe_failed", "Probes failed", "requests", Lower, Fixed},
+	{"diffusion_committed_throughput", "Committed tok/s", "tok/s", Higher, Times},
+	{"diffusion_steps_per_canvas", "Steps per canvas", "", Lower, Fixed},
+	{"diffusion_committed_per_step", "Committed per step", "tok", Higher, Fixed},
+	{"diffusion_committed_tokens", "Committed tokens", "tok", Neither, Fixed},
+	{"diffusion_denoising_steps", "Denoising steps", "", Neither, Fixed},
+	{"diffusion_canvas_positions", "Canvas positions", "", Neither, Fixed},
+}
+
+// order is the place of each known metric, and of each latency family behind them.
+var order = func() map[string]int {
+	m := make(map[string]int, len(known))
+	for i, k := range known {
+		m[k.Name] = i
+	}
+	return m
+}()
+
+// families are the latencies that come as statistics over requests.
+var families = []string{"ttft", "tpot", "itl", "e2el", "latency_per_token"}
+
+// statistics in the order in which people read them.
+var statistics = []string{"mean", "median", "std", "min", "max"}
+
+// Lookup describes the metric of that name. A name outside the table has no
+// title of its own, no unit unless the name says one, and no direction.
+func Lookup(name string) MetricInfo {
+	if i, ok := order[name]; ok {
+		return known[i]
+	}
+	if stat, family, ok := SplitLatency(name); ok {
+		title := strings.ToUpper(family)
+		if probe, ok := strings.CutPrefix(family, "probe_"); ok {
+			title = "probe " + strings.ToUpper(probe)
+		} else if family == "latency_per_token" {
+			title = "latency per token"
+		}
+		return MetricInfo{Name: name, Title: statTitle(stat) + " " + title + " (ms)", Unit: "ms", Better: Lower}
+	}
+	if stat, ok := strings.CutSuffix(name, "_latency"); ok && isPercentile(stat) {
+		return MetricInfo{Name: name, Title: statTitle(stat) + " latency (s)", Unit: "s", Better: Lower}
+	}
+	info := MetricInfo{Name: name, Title: name}
+	if strings.HasSuffix(name, "_ms") {
+		info.Unit = "ms"
+	}
+	return info
+}
+
+// IsKnown reports whether a name stands in the table of known metrics.
+func IsKnown(name string) bool {
+	_, ok := order[name]
+	return ok
+}
+
+// SplitLatency cuts a name like p99_ttft_ms into p99 and ttft. Spread is not a
+// latency of its own, so std has no better direction to be wrong about: it is
+// still lower-is-better, as less jitter is.
+func SplitLatency(name string) (stat, family string, ok bool) {
+	rest, ok := strings.CutSuffix(name, "_ms")
+	if !ok {
+		return "", "", false
+	}
+	prefix := ""
+	if r, ok := strings.CutPrefix(rest, "probe_"); ok {
+		rest, prefix = r, "probe_"
+	}
+	stat, family, ok = strings.Cut(rest, "_")
+	if !ok {
+		return "", "", false
+	}
+	for _, f := range families {
+		if f == family {
+			for _, s := range statistics {
+				if s == stat {
+					return stat, prefix + family, true
+				}
+			}
+			return stat, prefix + family, isPercentile(stat)
+		}
+	}
+	return "", "", false
+}
+
+// isPercentile reports whether s is a p and a number, such as p99 or p99.9.
+func isPercentile(s string) bool {
+	if len(s) < 2 || s[0] != 'p' {
+		return false
+	}
+	dots := 0
+	for _, c := range s[1:] {
+		switch {
+		case c == '.':
+			dots++
+		case c < '0' || c > '9':
+			return false
+		}
+	}
+	return dots <= 1 && s[1] != '.' && s[len(s)-1] != '.'
+}
+
+func statTitle(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// Rank orders metrics for display: known ones by the table, latencies behind
+// the throughputs, the rest last.
+func Rank(name string) int {
+	if i, ok := order[name]; ok {
+		return i
+	}
+	if stat, family, ok := SplitLatency(name); ok {
+		r := len(known)
+		for i, f := range families {
+			if f == family {
+				r += 100 * i
+			}
+		}
+		for i, s := range statistics {
+			if s == stat {
+				return r + i
+			}
+		}
+		return r + 50
+	}
+	return 1 << 20
+}

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/benchreport/benchreport/parse"
+)
+
+type formatsCmd struct{}
+
+// Run lists the formats.
+func (formatsCmd) Run(a *app) error {
+	for i, f := range parse.Formats() {
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		fmt.Fprintf(a.stdout, "%s\n  reads:   %s\n  since:   %s\n  example: %s\n", f.Tool, f.Reads, f.Since, f.Example)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/bench"
+	"github.com/benchreport/benchreport/parse"
+)
+
+// inputFlags are shared by the commands that read logs.
+type inputFlags struct {
+	Inputs  []string `arg:"" name:"input" help:"Files, folders, globs, or - for standard input. LABEL=PATH names one, LABEL=PATH@x4 says it is one of 4 replicas." sep:"none"`
+	Where   []string `help:"Keep only runs for which all of KEY=VALUE, KEY!=VALUE and KEY~REGEX hold, joined by commas." placeholder:"KEY=VALUE" sep:"none"`
+	Lenient bool     `help:"Exit 0 even if some input could not be read."`
+
+	NoNormalize bool `help:"Leave the values of one of several replicas as they were logged."`
+}
+
+// load reads the inputs, tells what was wrong with them, and returns the runs
+// that the user asked for.
+func (f *inputFlags) load(a *app) ([]*bench.Run, []bench.Problem, error) {
+	keep, err := analyze.ParseWhere(f.Where)
+	if err != nil {
+		return nil, nil, err
+	}
+	var inputs []parse.Input
+	for _, arg := range f.Inputs {
+		in, err := parse.ParseInput(arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	result := parse.Files(inputs, a.stdin)
+	for _, p := range result.Errors {
+		a.say("%v", p)
+	}
+	for _, p := range result.Notes {
+		a.say("%v", p)
+	}
+	if len(result.Runs) == 0 {
+		a.say("no benchmark result in any input (benchreport formats lists what is read)")
+		a.status = exitTrouble
+	} else if len(result.Errors) > 0 && !f.Lenient {
+		a.status = exitTrouble
+	}
+	if !f.NoNormalize {
+		analyze.Normalize(result.Runs)
+	}
+	runs := keep.Filter(result.Runs)
+	if len(runs) == 0 && len(result.Runs) > 0 {
+		a.say("none of %d runs fits --where", len(result.Runs))
+	}
+	return runs, result.Errors, nil
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/benchreport/benchreport/render"
+)
+
+type runsCmd struct {
+	inputFlags
+	outputFlags
+	Format string `help:"How to write them: ${enum}." enum:"text,md,csv,json" default:"text"`
+}
+
+// Help is shown behind the flags.
+func (runsCmd) Help() string {
+	return "Examples:\n  benchreport runs results/\n  benchreport runs --format csv --where tool=llama-bench notes.md > rows.csv"
+}
+
+// Run lists the runs.
+func (c *runsCmd) Run(a *app) error {
+	out, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	runs, problems, err := c.load(a)
+	if err != nil {
+		return out.abandon(err)
+	}
+	switch c.Format {
+	case "json":
+		err = render.RunsJSON(out, runs, problems)
+	case "csv":
+		err = render.RunsCSV(out, runs)
+	case "md":
+		err = render.RunsMarkdown(out, runs)
+	default:
+		err = render.RunsText(out, runs)
+	}
+	return out.close(err)
+}

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+type versionCmd struct{}
+
+// Run prints version, commit and Go version, as far as the build knows them.
+func (versionCmd) Run(a *app) error {
+	version, commit, goVersion := "unknown", "unknown", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version, goVersion = info.Main.Version, info.GoVersion
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
+		}
+	}
+	fmt.Fprintf(a.stdout, "benchreport %s (commit %s, %s)\n", version, commit, goVersion)
+	return nil
+}

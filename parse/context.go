@@ -1,0 +1,489 @@
+package parse
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+const (
+	maxFacts    = 256 // of comments and commands that are remembered
+	maxContinue = 60  // lines of one command or argument line
+)
+
+// A context is what stands around the results of a document. What stands
+// nearer wins, and what stands in the same fence and section wins over what
+// does not; what the log itself says beats all of it.
+type context struct {
+	fence     int    // the code fence we are in, from 1; 0 outside
+	fences    int    // how many there were
+	fenceMark string // what closes it
+	section   int    // counts headings
+	headings  []heading
+	facts     []fact
+	commands  []command
+	vars      map[string]string
+	exports   []export
+	lastRun   int // the last line of the last run
+	prose     bool
+
+	joined     strings.Builder // a command or argument line over several lines
+	joinKind   joinKind
+	joinLine   int
+	joinCount  int
+	joinFenced bool
+}
+
+type joinKind int
+
+const (
+	joinNone joinKind = iota
+	joinCommand
+	joinArgs
+)
+
+// A place is where something stands.
+type place struct{ line, fence, section int }
+
+// A heading is one of those that the current line stands under.
+type heading struct {
+	place
+	level int
+	fact
+}
+
+// A fact is what a comment or heading tells.
+type fact struct {
+	place
+	text     string
+	config   bench.Config
+	model    string // the model it names, if any
+	replicas int
+	bare     bool // it holds nothing but settings, so it is no name for a run
+	sub      bool // a comment of several #: it counts for all that follows
+}
+
+type export struct {
+	place
+	name, value string
+}
+
+func (c *context) here(line int) place { return place{line, c.fence, c.section} }
+
+// fenceLine reads the lines that open and close code fences.
+func (c *context) fenceLine(d *document, b []byte, number int) bool {
+	i := skipBlank(b, 0)
+	if i >= len(b) || b[i] != '`' && b[i] != '~' {
+		return false
+	}
+	n := i
+	for n < len(b) && b[n] == b[i] {
+		n++
+	}
+	if n-i < 3 {
+		return false
+	}
+	mark := string(b[i:n])
+	rest := bytes.TrimSpace(b[n:])
+	if c.fence > 0 {
+		if !strings.HasPrefix(mark, c.fenceMark) || len(rest) > 0 {
+			return false
+		}
+		d.closeBlock()
+		d.flushLocust()
+		c.endJoin(d)
+		c.fence = 0
+		return true
+	}
+	if bytes.IndexByte(rest, '`') >= 0 {
+		return false // code within a line
+	}
+	d.closeBlock()
+	c.endJoin(d)
+	c.fences++
+	c.fence, c.fenceMark = c.fences, mark
+	return true
+}
+
+func (c *context) blank() {}
+
+// line reads a line that no format wanted.
+func (c *context) line(d *document, l line) {
+	b := bytes.TrimLeft(l.text, " \t")
+	if len(b) == 0 {
+		return
+	}
+	if b[0] == '#' {
+		level := 0
+		for level < len(b) && b[level] == '#' {
+			level++
+		}
+		text := strings.TrimSpace(strings.Trim(string(b[level:]), " #\t"))
+		if level <= 6 && text != "" && level < len(b) && (b[level] == ' ' || c.fence > 0 && b[level] != '!') {
+			if mayBeCommand(text) && c.shell(d, text, l.number) {
+				return
+			}
+			c.title(d, text, level, l.number)
+			return
+		}
+	}
+	if len(b) > 4096 {
+		return
+	}
+	text := string(l.msg)
+	if mayBeCommand(text) || c.fence > 0 || bytes.IndexByte(l.msg, '=') > 0 {
+		if c.shell(d, text, l.number) {
+			return
+		}
+	}
+	if c.fence == 0 && (len(l.msg) < len(l.text) || b[0] == '*') && len(text) < 80 {
+		// A bullet or a bold line that is nothing but settings: `* 1 req/s`.
+		f := readFact(strings.Trim(text, "* "))
+		if f.bare && len(f.config) > 0 {
+			f.place = c.here(l.number)
+			c.remember(f)
+		}
+	}
+}
+
+// title reads a heading, or a comment inside a fence.
+func (c *context) title(d *document, text string, level, number int) {
+	text = printable(text)
+	f := readFact(text)
+	if c.fence > 0 {
+		f.place = c.here(number)
+		f.sub = level > 1
+		c.remember(f)
+		return
+	}
+	d.flushLocust()
+	d.flushServerLines()
+	c.section++
+	f.place = c.here(number)
+	for len(c.headings) > 0 && c.headings[len(c.headings)-1].level >= level {
+		c.headings = c.headings[:len(c.headings)-1]
+	}
+	c.headings = append(c.headings, heading{f.place, level, f})
+}
+
+func (c *context) remember(f fact) {
+	if len(c.facts) == maxFacts {
+		c.facts = append(c.facts[:0], c.facts[maxFacts/2:]...)
+	}
+	c.facts = append(c.facts, f)
+}
+
+// shell reads a command, an assignment or an export. A command that ends in a
+// backslash goes on in the next line.
+func (c *context) shell(d *document, text string, number int) bool {
+	if strings.HasSuffix(text, "\\") {
+		c.joinKind, c.joinLine, c.joinCount = joinCommand, number, 0
+		c.joined.Reset()
+		c.joined.WriteString(strings.TrimSuffix(text, "\\"))
+		return true
+	}
+	return c.command(text, number)
+}
+
+func (c *context) command(text string, number int) bool {
+	if rest, ok := strings.CutPrefix(text, "export "); ok {
+		if name, value, ok := assignment(strings.TrimSpace(rest)); ok {
+			value = strings.Trim(value, `"'`)
+			c.setVar(name, value)
+			if keepEnv(name) && len(c.exports) < maxFacts {
+				c.exports = append(c.exports, export{c.here(number), name, value})
+			}
+			return true
+		}
+	}
+	if name, value, ok := assignment(text); ok && !strings.ContainsAny(value, " \t") {
+		c.setVar(name, strings.Trim(value, `"'`))
+		return true
+	}
+	if !mayBeCommand(text) {
+		return false
+	}
+	cmd := parseCommand(text, c.vars, c.fence == 0)
+	if cmd == nil {
+		return false
+	}
+	cmd.place = c.here(number)
+	for _, e := range c.exports {
+		if e.fence == cmd.fence && e.section == cmd.section {
+			cmd.config.Add("env."+e.name, redact(e.name, e.value), bench.FromCommand)
+		}
+	}
+	if cmd.role == client {
+		cmd.config = benchmarkCommand(cmd)
+	}
+	if len(c.commands) == maxFacts {
+		c.commands = append(c.commands[:0], c.commands[maxFacts/2:]...)
+	}
+	c.commands = append(c.commands, *cmd)
+	return true
+}
+
+// benchmarkCommand reads a client's flags as its argument line would be read.
+func benchmarkCommand(cmd *command) bench.Config {
+	if cmd.tool == "llama-bench" || cmd.tool == "locust" || cmd.tool == "lm-eval" {
+		return cmd.config
+	}
+	return benchmarkArgs(cmd.config, bench.FromCommand)
+}
+
+func (c *context) setVar(name, value string) {
+	if len(c.vars) < 1000 && len(value) < 1000 {
+		c.vars[name] = value
+	}
+}
+
+// joining reports whether a command or argument line waits for its next line.
+func (c *context) joining() bool { return c.joinKind != joinNone }
+
+// join adds a line to one that goes on. It returns false if the line does not
+// belong to it.
+func (c *context) join(d *document, l line) bool {
+	text := string(bytes.TrimSpace(l.text))
+	if c.joinCount++; c.joinCount > maxContinue || len(text) > maxLine/2 || strings.HasPrefix(text, "```") || l.logged {
+		c.endJoin(d)
+		return false
+	}
+	if c.joinKind == joinArgs {
+		c.joined.WriteString(text)
+		if balanced(c.joined.String()) {
+			c.endJoin(d)
+		}
+		return true
+	}
+	c.joined.WriteByte(' ')
+	more := strings.HasSuffix(text, "\\")
+	c.joined.WriteString(strings.TrimSuffix(text, "\\"))
+	if !more {
+		c.endJoin(d)
+	}
+	return true
+}
+
+func (c *context) endJoin(d *document) {
+	kind := c.joinKind
+	if kind == joinNone {
+		return
+	}
+	c.joinKind = joinNone
+	text := c.joined.String()
+	c.joined.Reset()
+	if kind == joinArgs {
+		d.arguments(text)
+		return
+	}
+	c.command(strings.TrimSpace(text), c.joinLine)
+}
+
+// startArgs reads an argument line. A terminal may have wrapped it over several
+// lines, so it goes on until its brackets are closed.
+func (c *context) startArgs(d *document, l line) {
+	text := string(l.msg)
+	if balanced(text) {
+		d.arguments(text)
+		return
+	}
+	c.joinKind, c.joinLine, c.joinCount = joinArgs, l.number, 0
+	c.joined.Reset()
+	c.joined.WriteString(text)
+}
+
+// balanced reports whether every round bracket outside quotes is closed.
+func balanced(s string) bool {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == '\\' {
+				i++
+			} else if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		}
+	}
+	return depth <= 0
+}
+
+// A claim is something of the context that may hold for a run.
+type claim struct {
+	tier, line int
+	config     bench.Config
+	from       bench.From
+}
+
+// The tiers of nearness, nearest first.
+const (
+	tierOwn     = iota // same fence and section, since the last run
+	tierFence          // same fence and section
+	tierHeading        // the heading right above
+	tierSection        // same section
+	tierFar            // further up
+)
+
+// serverless are the tools that talk to no server.
+var serverless = map[string]bool{
+	"llama-bench": true, "lm-eval": true, "vllm-throughput": true, "vllm-latency": true, "nm-offline": true, "llama-batched-bench": true,
+}
+
+// apply adds to a run what stands around it.
+func (c *context) apply(d *document, r *bench.Run) {
+	here := c.here(r.Source.Line)
+	claims := c.commandClaims(r, here)
+	model := r.Config.Get("model")
+	for _, cl := range claims {
+		if model == "" {
+			model = cl.config.Get("model")
+		}
+	}
+	agrees := func(f *fact) bool { return f.model == "" || model == "" || sameModel(f.model, model) }
+	label, labelTier := "", tierFar
+	name := func(f *fact, tier int) {
+		if tier < labelTier && !f.bare && f.text != "" {
+			label, labelTier = f.text, tier
+		}
+	}
+	for i := len(c.facts) - 1; i >= 0; i-- {
+		f := &c.facts[i]
+		if f.fence != here.fence || f.section != here.section || f.line > here.line {
+			continue
+		}
+		tier := tierOwn
+		if f.line <= c.lastRun {
+			if tier = tierFence; !f.sub {
+				continue
+			}
+		}
+		if !agrees(f) {
+			continue
+		}
+		claims = append(claims, claim{tier, f.line, f.config, bench.FromComment})
+		name(f, tier)
+		c.replicate(r, f)
+	}
+	for i := len(c.headings) - 1; i >= 0; i-- {
+		h := &c.headings[i]
+		tier := tierHeading
+		if i < len(c.headings)-1 {
+			tier = tierFar
+		}
+		if !agrees(&h.fact) {
+			continue
+		}
+		claims = append(claims, claim{tier, h.fact.line, h.config, bench.FromHeading})
+		if tier == tierHeading {
+			name(&h.fact, tier)
+			c.replicate(r, &h.fact)
+		}
+	}
+	slices.SortStableFunc(claims, func(a, b claim) int {
+		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(b.line, a.line))
+	})
+	for _, cl := range claims {
+		for _, s := range cl.config {
+			r.Config.Add(s.Key, tidyValue(s.Key, s.Value), cl.from)
+		}
+	}
+	if r.Label == "" {
+		r.Label = redact("", label)
+	}
+	if r.Source.EndLine > c.lastRun {
+		c.lastRun = r.Source.EndLine
+	}
+}
+
+// replicate notes that a run is one of several replicas, as notes say.
+func (c *context) replicate(r *bench.Run, f *fact) {
+	if f.replicas > 1 && r.Replicas == 0 {
+		r.Replicas = f.replicas
+		r.Config.Add("replicas", strconv.Itoa(f.replicas), bench.FromComment)
+	}
+}
+
+// commandClaims picks the nearest client command and the nearest server command
+// that can be those of the run. A command counts as a whole.
+func (c *context) commandClaims(r *bench.Run, here place) []claim {
+	var claims []claim
+	model := r.Config.Get("model")
+	var have [2]bool
+	// A run with an argument line needs no client command: it says all of it.
+	have[client] = slices.ContainsFunc(r.Config, func(s bench.Setting) bool { return s.From == bench.FromArgs })
+	have[server] = serverless[r.Source.Tool]
+	for pass := range 2 {
+		for i := len(c.commands) - 1; i >= 0; i-- {
+			cmd := &c.commands[i]
+			tier := cmd.tier(here, c.lastRun)
+			if (pass == 0) != (tier < tierFar) || have[cmd.role] || cmd.line > here.line {
+				continue
+			}
+			if cmd.role == client && !sameTool(cmd.tool, r.Source.Tool) {
+				continue
+			}
+			if !cmd.fits(r, model, tier) {
+				continue
+			}
+			have[cmd.role] = true
+			config := cmd.config
+			if cmd.role == server {
+				config = append(slices.Clone(config), bench.Setting{Key: "engine", Value: cmd.engine, From: bench.FromCommand})
+			}
+			claims = append(claims, claim{tier, cmd.line, config, bench.FromCommand})
+			if model == "" {
+				model = cmd.config.Get("model")
+			}
+		}
+	}
+	return claims
+}
+
+// sameTool lets locust commands stand for the benchmark that is built on it.
+func sameTool(a, b string) bool { return a == b || a == "locust" && b == "fw-ai" }
+
+func (cmd *command) tier(here place, lastRun int) int {
+	switch {
+	case cmd.fence == here.fence && cmd.section == here.section && cmd.line > lastRun:
+		return tierOwn
+	case cmd.fence == here.fence && cmd.section == here.section:
+		return tierFence
+	case cmd.section == here.section:
+		return tierSection
+	}
+	return tierFar
+}
+
+// fits reports whether a command can have made a run: same model, same engine,
+// and as many prompts as were completed.
+func (cmd *command) fits(r *bench.Run, model string, tier int) bool {
+	other := cmd.config.Get("model")
+	if model != "" && other != "" && !sameModel(model, other) {
+		// llama-bench tables name the kind of model, its command the file.
+		if r.Source.Tool != "llama-bench" {
+			return false
+		}
+	}
+	if cmd.role == server && isGGUF(model) && cmd.engine != "llama.cpp" && !sameModel(model, other) {
+		return false
+	}
+	if cmd.role == server && r.Config.Has("engine") && r.Config.Get("engine") != cmd.engine {
+		return false
+	}
+	if n, err := strconv.Atoi(cmd.config.Get("num_prompts")); err == nil && cmd.role == client && r.Completed != nil {
+		if n < *r.Completed || n != *r.Completed && tier == tierFar {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,415 @@
+package parse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+const (
+	maxErrors = 50      // told of one file; the rest are counted
+	maxRuns   = 1 << 20 // of one file
+	maxNested = 2       // logs inside JSON strings inside logs …
+)
+
+// A document is one input while it is read: the lines that are open, what was
+// said above them, and the runs found so far.
+type document struct {
+	file  string
+	src   *source
+	depth int // of logs inside JSON strings
+
+	ctx   context
+	block block // the result that is being read, nil between results
+	json  *jsonReader
+	csv   *csvTable
+
+	runs    []*bench.Run
+	errs    []bench.Problem
+	dropped int // errors beyond maxErrors
+	notes   []bench.Problem
+	guess   string // what the file looks like, should nothing be found
+
+	pending  pending // what was said for the next run
+	spec     specLines
+	engine   engineLines
+	llama    llamaState
+	locust   locustState
+	eval     evalModel
+	lineBase int // for a nested document: the line its text stands on
+}
+
+// A block is a result of several lines that is being read.
+type block interface {
+	// line offers the next line. A block that takes it returns taken; one
+	// that does not know it, passed; one that has ended before it, ended.
+	line(d *document, l line) verdict
+	// close ends the block: it emits its run, if it has one.
+	close(d *document)
+}
+
+type verdict int
+
+const (
+	passed verdict = iota
+	taken
+	ended     // closed; the line is still to be read
+	takenLast // closed with this line
+)
+
+// A line is one line of text, or one state of a progress bar.
+type line struct {
+	text   []byte // as it stands, without escapes and trailing blanks
+	msg    []byte // without log prefix, list bullets, quote marks
+	number int
+	logged bool // it had a log prefix
+}
+
+// read reads a whole input.
+func (d *document) read() error {
+	for {
+		if d.src.atJSON() && d.readJSON() {
+			continue
+		}
+		text, number, ok := d.src.next()
+		if !ok {
+			break
+		}
+		if d.lineBase > 0 {
+			number = d.lineBase
+		}
+		if !d.src.dirty || bytes.IndexByte(text, '\r') < 0 {
+			d.text(text, number)
+			continue
+		}
+		for len(text) > 0 {
+			state, rest, _ := bytes.Cut(text, []byte{'\r'})
+			if len(state) > 0 {
+				d.text(state, number)
+			}
+			text = rest
+		}
+	}
+	d.finish()
+	return d.src.failure()
+}
+
+// readJSON reads the JSON value at the source's position. It returns false
+// where the line is to be read as text after all.
+func (d *document) readJSON() bool {
+	d.endText()
+	if d.json == nil {
+		d.json = newJSONReader(d)
+	}
+	s := d.src
+	pos, lineNo, fills := s.pos, s.line, s.fills
+	err := d.json.outermost()
+	if err == nil {
+		return true
+	}
+	var broken *jsonError
+	if errors.As(err, &broken) && d.json.claimed {
+		// The break itself is told; what came before it has been kept. Text
+		// between the elements of an array is a progress message, no break.
+		if d.json.depth > 0 {
+			d.errorf(broken.line, "%s", broken.text)
+		} else if broken.text == errJSONEnds {
+			d.notef(broken.line, "the JSON array has no end: the benchmark may have been interrupted")
+		}
+	}
+	if s.line > lineNo {
+		return true
+	}
+	if s.fills == fills {
+		s.pos = pos
+		return false
+	}
+	return false
+}
+
+// nested reads a log that stands in a JSON string.
+func (d *document) nested(text []byte, lineNo int) {
+	if d.depth >= maxNested {
+		return
+	}
+	inner := &document{file: d.file, depth: d.depth + 1, lineBase: lineNo}
+	inner.ctx.vars = map[string]string{}
+	inner.src = newSource(bytes.NewReader(text), make([]byte, min(bufferSize, len(text)+1024)))
+	_ = inner.read() // from memory: it cannot fail
+	for _, r := range inner.runs {
+		r.Source.Line, r.Source.EndLine = lineNo, lineNo
+	}
+	d.runs = append(d.runs, inner.runs...)
+	d.errs = append(d.errs, inner.errs...)
+}
+
+// wrapped adds what an unknown object says about the runs found inside it: the
+// names and known settings that a wrapper script saves beside a result.
+func (d *document) wrapped(o *object, runs []*bench.Run) {
+	for i := range o.members {
+		m := &o.members[i]
+		key := canonicalKey(m.key)
+		_, known := configKeys[key]
+		if m.kind == jsonNumber && !known || m.kind != jsonString && m.kind != jsonNumber {
+			continue
+		}
+		if len(m.text) == 0 || len(m.text) > 80 || bytes.IndexByte(m.text, '\n') >= 0 || len(runs) > 64 {
+			continue
+		}
+		for _, r := range runs {
+			if key == "name" || key == "label" {
+				if r.Label == "" {
+					r.Label = redact("", string(m.text))
+				}
+				continue
+			}
+			r.Config.Add(key, redact(key, string(m.text)), bench.FromJSON)
+		}
+	}
+}
+
+// text reads one line of text.
+func (d *document) text(b []byte, number int) {
+	b = bytes.TrimRight(b, " \t")
+	if len(b) == 0 {
+		d.blank(number)
+		return
+	}
+	l := line{text: b, number: number}
+	var uninteresting bool
+	l.msg, l.logged, uninteresting = logMessage(b)
+	if uninteresting {
+		return
+	}
+	if !l.logged {
+		l.msg = unbullet(b)
+	}
+	if d.ctx.joining() {
+		if d.ctx.join(d, l) {
+			return
+		}
+	}
+	if !l.logged {
+		if d.csv != nil {
+			if d.csv.row(d, b, number) {
+				return
+			}
+			d.csv = nil
+		}
+		if d.ctx.fenceLine(d, b, number) {
+			return
+		}
+	}
+	if d.block != nil {
+		switch d.block.line(d, l) {
+		case taken:
+			return
+		case takenLast:
+			d.closeBlock()
+			return
+		case ended:
+			d.closeBlock()
+		}
+	}
+	if len(l.msg) > 0 {
+		for _, st := range index.byFirst[l.msg[0]] {
+			if hasPrefix(l.msg, st.Prefix) && st.Read(d, l) {
+				return
+			}
+		}
+	}
+	// A server that aggregates begins its message with a number of engines.
+	if l.logged && (len(l.msg) == 0 || !isDigit(l.msg[0])) {
+		return
+	}
+	for _, st := range index.anywhere {
+		if i := bytes.Index(b, []byte(st.Anywhere)); i >= 0 && st.Read(d, l) {
+			return
+		}
+	}
+	if l.logged || d.csvHeader(b, number) {
+		return
+	}
+	d.ctx.line(d, l)
+}
+
+func hasPrefix(b []byte, p string) bool { return len(b) >= len(p) && string(b[:len(p)]) == p }
+
+// blank reads an empty line: some blocks end there.
+func (d *document) blank(number int) {
+	d.ctx.blank()
+	if d.block != nil {
+		switch d.block.line(d, line{number: number}) {
+		case ended, takenLast:
+			d.closeBlock()
+		}
+	}
+}
+
+// open starts a block, ending the one before.
+func (d *document) open(b block) {
+	d.closeBlock()
+	d.block = b
+}
+
+func (d *document) closeBlock() {
+	if b := d.block; b != nil {
+		d.block = nil
+		b.close(d)
+	}
+}
+
+// endText ends what a line of text may have begun, before JSON or the end.
+func (d *document) endText() {
+	d.closeBlock()
+	d.csv = nil
+	d.ctx.endJoin(d)
+}
+
+// finish ends the document: what is still open is emitted, and what can only be
+// told at the end is derived.
+func (d *document) finish() {
+	d.endText()
+	d.flushLocust()
+	d.flushServerLines()
+	d.runs = mergeRestated(d.runs)
+	if d.depth > 0 {
+		return
+	}
+	if len(d.runs) == 0 {
+		return
+	}
+	file := fileFacts(d.file)
+	for _, r := range d.runs {
+		complete(r, file)
+	}
+}
+
+// emit adds a run, with what was said above it.
+func (d *document) emit(r *bench.Run) {
+	if len(d.runs) >= maxRuns {
+		d.errorf(r.Source.Line, "more than %d results in one file: not read further", maxRuns)
+		return
+	}
+	r.Source.File = d.file
+	if r.Source.EndLine < r.Source.Line {
+		r.Source.EndLine = r.Source.Line
+	}
+	d.runs = append(d.runs, r)
+	d.ctx.apply(d, r)
+}
+
+func (d *document) errorf(line int, format string, args ...any) {
+	if len(d.errs) >= maxErrors {
+		d.dropped++
+		return
+	}
+	d.errs = append(d.errs, bench.Problem{File: d.file, Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+// notef tells something that is worth knowing and no error.
+func (d *document) notef(line int, format string, args ...any) {
+	if len(d.notes) < maxErrors {
+		d.notes = append(d.notes, bench.Problem{File: d.file, Line: line, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// Reader reads one input under the name file. It returns what could be read
+// beside an error of the reader.
+func read(r io.Reader, file string, buf []byte) (*document, error) {
+	d := &document{file: file}
+	d.ctx.vars = map[string]string{}
+	in, err := decode(r)
+	if err != nil {
+		return d, err
+	}
+	d.src = newSource(in, buf)
+	err = d.read()
+	if err != nil && strings.Contains(err.Error(), "unexpected EOF") {
+		err = fmt.Errorf("the compressed data ends too early")
+	}
+	return d, err
+}
+
+// logMessage cuts the prefix of a server or client log line:
+//
+//	INFO 12-16 16:46:04 metrics.py:482] message
+//	(APIServer pid=123) INFO 03-20 10:11:12 [loggers.py:123] message
+//	[2024-12-26 09:48:53,123] host/INFO/locust.stats_logger: message
+//
+// Access log lines, the bulk of a server log, are told as uninteresting.
+func logMessage(b []byte) (msg []byte, logged, uninteresting bool) {
+	rest := b
+	if rest[0] == '(' {
+		end := bytes.IndexByte(rest[:min(len(rest), 80)], ')')
+		if end < 0 || bytes.Index(rest[:end], []byte("pid=")) < 0 {
+			return b, false, false
+		}
+		rest = rest[skipBlank(rest, end+1):]
+		if len(rest) == 0 {
+			return b, true, true
+		}
+	}
+	switch rest[0] {
+	case 'I', 'W', 'E', 'D', 'C':
+		n := levelLen(rest)
+		if n == 0 {
+			break
+		}
+		rest = rest[n:]
+		if rest[0] == ':' {
+			return rest, true, true
+		}
+		// " 12-16 16:46:04 file.py:482] " or with an opening bracket
+		if len(rest) < 20 || rest[0] != ' ' || rest[3] != '-' || !isDigit(rest[1]) || !isDigit(rest[4]) {
+			return b, false, false
+		}
+		end := bytes.IndexByte(rest[15:min(len(rest), 120)], ']')
+		if end < 0 {
+			return b, false, false
+		}
+		return rest[skipBlank(rest, 15+end+1):], true, false
+	case '[':
+		if len(rest) < 24 || !isDigit(rest[1]) || rest[5] != '-' {
+			return b, false, false
+		}
+		i := bytes.Index(rest[:min(len(rest), 160)], []byte("locust.stats_logger: "))
+		if i < 0 {
+			return b, false, false
+		}
+		return rest[i+len("locust.stats_logger: "):], true, false
+	}
+	if len(rest) < len(b) { // a line of a server process without a level
+		return rest, true, false
+	}
+	return b, false, false
+}
+
+func levelLen(b []byte) int {
+	for _, level := range [...]string{"INFO", "WARNING", "ERROR", "DEBUG", "CRITICAL"} {
+		if hasPrefix(b, level) && len(b) > len(level) && (b[len(level)] == ' ' || b[len(level)] == ':') {
+			return len(level)
+		}
+	}
+	return 0
+}
+
+// unbullet cuts what Markdown puts in front of a line: quote marks, bullets, blanks.
+func unbullet(b []byte) []byte {
+	i := 0
+	for i < len(b) {
+		switch c := b[i]; {
+		case c == ' ' || c == '\t' || c == '>':
+			i++
+		case (c == '*' || c == '-' || c == '+') && i+1 < len(b) && b[i+1] == ' ':
+			i += 2
+		default:
+			return b[i:]
+		}
+	}
+	return b[i:]
+}

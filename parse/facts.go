@@ -1,0 +1,144 @@
+package parse
+
+import (
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// factPatterns are the ways in which people write settings into headings,
+// comments and file names. The first group is the value.
+var factPatterns = sync.OnceValue(func() []factPattern {
+	p := func(key, expr string) factPattern { return factPattern{key, regexp.MustCompile(`(?i)` + expr)} }
+	return []factPattern{
+		p("replicas", `\btp\s*=?\s*\d+\s*[x×]\s*(\d+)\b`),
+		p("replicas", `\bmultiply(?: the)? throughputs?\s*(?:by|x|×)?\s*(\d+)\b`),
+		p("tp", `(?:\b|_)tp\s*[=:]?\s*(\d{1,2})(?:\b|_)`),
+		p("pp", `(?:\b|_)pp\s*[=:]?\s*(\d{1,2})(?:\b|_)`),
+		p("concurrency", `(?:\b|_)c\s*=\s*(\d+)\b`),
+		p("concurrency", `(?:\b|_)(?:max[ _-])?(?:concurrency|conc|concurrent requests?|concurrent users?)\s*[:=_-]?\s*(\d+)(?:\b|_)`),
+		p("concurrency", `\b(\d+)\s+concurrent\b`),
+		p("spec_tokens", `\bnum_speculative_tokens\s*[=:]?\s*(\d+)`),
+		p("spec_tokens", `(?:\b|_)k\s*=\s*(\d+)\b`),
+		p("request_rate", `\brequest[ _-]rate\s*[:=]?\s*(\d+(?:\.\d+)?|inf)\b`),
+		p("request_rate", `(?:\b|_)(?:qps|rps)\s*[:=]?\s*(\d+(?:\.\d+)?|inf)(?:\b|_)`),
+		p("request_rate", `(?:\b|_)(\d+(?:\.\d+)?|inf)\s*(?:qps|rps)(?:\b|_)`),
+		p("request_rate", `^(\d+(?:\.\d+)?)\s*req/s$`),
+		p("num_prompts", `\bnum[ _-]prompts?\s*[:=]?\s*(\d+)\b`),
+		p("input_len", `(?:\b|_)(?:input[ _-]?len(?:gth)?|isl)\s*[:=]?\s*(\d+)(?:\b|_)`),
+		p("output_len", `(?:\b|_)(?:output[ _-]?len(?:gth)?|osl)\s*[:=]?\s*(\d+)(?:\b|_)`),
+	}
+})
+
+type factPattern struct {
+	key  string
+	expr *regexp.Regexp
+}
+
+var (
+	flagPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--([a-z][a-z0-9_-]*)\s*[= ]\s*([^\s(),;]+)`) })
+	modelPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[\s(\x60"'])((?:[\w.-]+/)+[\w.-]*[A-Za-z][\w.-]*-[\w.-]+|[\w./-]+\.gguf)\b`)
+	})
+	letters = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}]{2,}`) })
+)
+
+// readFact reads what a comment or heading tells.
+func readFact(text string) fact {
+	f := fact{text: text}
+	if len(text) > 400 {
+		return f
+	}
+	if rest, ok := strings.CutPrefix(text, "benchreport:"); ok {
+		f.directive(rest)
+		return f
+	}
+	left := text
+	take := func(key, value, span string) {
+		if key == "replicas" {
+			if n, err := strconv.Atoi(value); err == nil && n > 1 && n <= 1024 && f.replicas == 0 {
+				f.replicas = n
+			}
+		} else if plausible(key, value) {
+			f.config.Add(key, redact(key, value), bench.FromComment)
+		}
+		left = strings.Replace(left, span, " ", 1)
+	}
+	for _, m := range flagPattern().FindAllStringSubmatch(text, -1) {
+		if key := canonicalKey(m[1]); !dullKeys[key] {
+			take(key, m[2], m[0])
+		}
+	}
+	for _, p := range factPatterns() {
+		if m := p.expr.FindStringSubmatch(text); m != nil {
+			take(p.key, m[1], m[0])
+		}
+	}
+	if m := modelPattern().FindStringSubmatch(text); m != nil && !strings.Contains(text, "://") {
+		f.model = m[1]
+	}
+	if e := engineIn(text); e != "" {
+		f.config.Add("engine", e, bench.FromComment)
+	}
+	if q := quantIn(text); q != "" {
+		f.config.Add("quant", q, bench.FromComment)
+	}
+	f.bare = (len(f.config) > 0 || f.replicas > 0) && (!letters().MatchString(left) || strings.HasPrefix(text, "--"))
+	return f
+}
+
+// directive reads `benchreport: replicas=4 concurrency=32`: what a user writes
+// into a note for us.
+func (f *fact) directive(text string) {
+	f.bare = true
+	for _, w := range shellWords(text, nil) {
+		key, value, ok := strings.Cut(w, "=")
+		if !ok {
+			continue
+		}
+		switch key = canonicalKey(key); key {
+		case "replicas":
+			if n, err := strconv.Atoi(value); err == nil && n > 0 && n <= 1024 {
+				f.replicas = n
+			}
+		case "label":
+			f.text, f.bare = printable(value), false
+		default:
+			if plausible(key, value) {
+				f.config.Add(key, redact(key, value), bench.FromComment)
+			}
+		}
+	}
+}
+
+var fileConcurrency = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[-_.])c(\d+)(?:$|[-_.])`) })
+
+// fileFacts reads what the name of a file tells, the least trusted origin.
+func fileFacts(file string) bench.Config {
+	base := path.Base(strings.ReplaceAll(file, "\\", "/"))
+	for ext := path.Ext(base); len(ext) > 1 && len(ext) < 7 && !isDigit(ext[1]); ext = path.Ext(base) {
+		base = strings.TrimSuffix(base, ext)
+		if base == "" {
+			return nil
+		}
+	}
+	var c bench.Config
+	for _, p := range factPatterns() {
+		if p.key == "replicas" || p.key == "num_prompts" {
+			continue
+		}
+		if m := p.expr.FindStringSubmatch(base); m != nil {
+			c.Add(p.key, m[1], bench.FromFile)
+		}
+	}
+	if m := fileConcurrency().FindStringSubmatch(base); m != nil {
+		c.Add("concurrency", m[1], bench.FromFile)
+	}
+	c.Add("quant", quantIn(base), bench.FromFile)
+	c.Add("engine", engineIn(base), bench.FromFile)
+	return c
+}

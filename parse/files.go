@@ -1,0 +1,298 @@
+package parse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// An Input is what a user names on the command line: a file, a folder, a glob
+// or - for standard input, maybe with a label and a number of replicas.
+type Input struct {
+	Label    string // "" for the name of each file
+	Path     string
+	Replicas int // 0 where the user does not say
+}
+
+// ParseInput reads LABEL=PATH@x4. A file of that very name wins over the
+// notation.
+func ParseInput(arg string) (Input, error) {
+	if arg == "" {
+		return Input{}, errors.New("an input is a file, a folder, a glob or -, not an empty word")
+	}
+	in := Input{Path: arg}
+	if exists(in.Path) {
+		return in, nil
+	}
+	if label, path, ok := strings.Cut(arg, "="); ok && label != "" && path != "" && !strings.ContainsAny(label, `/\`) {
+		in.Label, in.Path = printable(label), path
+	}
+	if exists(in.Path) {
+		return in, nil
+	}
+	if i := strings.LastIndex(in.Path, "@x"); i > 0 {
+		n, err := strconv.Atoi(in.Path[i+2:])
+		if err != nil || n < 1 || n > 1024 {
+			return in, fmt.Errorf("%s: expected a number of replicas from 1 to 1024 behind @x, found %q", arg, in.Path[i+2:])
+		}
+		in.Path, in.Replicas = in.Path[:i], n
+	}
+	return in, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return path == "-" || err == nil
+}
+
+// A Result is what was read from a set of inputs.
+type Result struct {
+	Runs   []*bench.Run // in the order of the inputs
+	Errors []bench.Problem      // what could not be read
+	Notes  []bench.Problem      // what is worth knowing and no error
+}
+
+// A file is one input after folders and globs are expanded.
+type file struct {
+	input  Input
+	path   string // where to read it
+	name   string // how it is shown
+	walked bool   // found in a folder, not named
+}
+
+// Files reads inputs, several at once. The order of the runs is that of the
+// inputs, whatever finishes first.
+func Files(inputs []Input, stdin io.Reader) *Result {
+	result := &Result{}
+	var files []file
+	for _, in := range inputs {
+		found, err := expand(in, result)
+		if err != nil {
+			result.Errors = append(result.Errors, bench.Problem{File: in.Path, Message: reason(err)})
+			continue
+		}
+		files = append(files, found...)
+	}
+	docs := make([]*document, len(files))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		wg.Go(func() {
+			buf := make([]byte, bufferSize)
+			for i := range next {
+				docs[i] = readFile(files[i], stdin, buf)
+			}
+		})
+	}
+	for i := range files {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	empty := 0
+	for i, d := range docs {
+		result.add(files[i], d, &empty)
+	}
+	if empty > 0 {
+		result.Notes = append(result.Notes, bench.Problem{Message: fmt.Sprintf("%d other files hold no benchmark result", empty)})
+	}
+	bench.AssignIDs(result.Runs)
+	return result
+}
+
+// add takes what was read from one file.
+func (res *Result) add(f file, d *document, empty *int) {
+	res.Errors = append(res.Errors, d.errs...)
+	if d.dropped > 0 {
+		res.Errors = append(res.Errors, bench.Problem{File: f.name, Message: fmt.Sprintf("and %d more lines that could not be read", d.dropped)})
+	}
+	res.Notes = append(res.Notes, d.notes...)
+	if len(d.runs) == 0 && len(d.errs) == 0 && len(d.notes) == 0 {
+		switch {
+		case d.guess != "":
+			res.Notes = append(res.Notes, bench.Problem{File: f.name, Message: "no benchmark result found: it " + d.guess})
+		case !f.walked:
+			res.Notes = append(res.Notes, bench.Problem{File: f.name, Message: "no benchmark result found"})
+		default:
+			*empty++
+		}
+	}
+	for _, r := range d.runs {
+		r.Input = f.input.Label
+		if r.Input == "" {
+			r.Input = stem(f.name)
+		}
+		if r.Label == "" {
+			r.Label = r.Input
+		}
+		if f.input.Replicas > 0 {
+			r.Replicas = f.input.Replicas
+			r.Config.Set("replicas", strconv.Itoa(r.Replicas), bench.FromUser)
+			r.Config.Sort()
+		}
+		res.Runs = append(res.Runs, r)
+	}
+}
+
+// stem is the name of a file without folder and extension, the one of a
+// compressed log without both.
+func stem(name string) string {
+	base := filepath.Base(filepath.ToSlash(name))
+	for _, ext := range [...]string{".gz", ".zst", ".zstd"} {
+		base = strings.TrimSuffix(base, ext)
+	}
+	if s := strings.TrimSuffix(base, filepath.Ext(base)); s != "" {
+		base = s
+	}
+	return printable(base)
+}
+
+// expand finds the files of an input.
+func expand(in Input, result *Result) ([]file, error) {
+	if in.Path == "-" {
+		return []file{{in, "-", "stdin", false}}, nil
+	}
+	info, err := os.Stat(in.Path)
+	if err != nil {
+		if !strings.ContainsAny(in.Path, "*?[") {
+			return nil, err
+		}
+		matches, globErr := filepath.Glob(in.Path)
+		if globErr != nil || len(matches) == 0 {
+			return nil, errors.New("no file matches")
+		}
+		slices.Sort(matches)
+		var all []file
+		for _, m := range matches {
+			files, err := expand(Input{in.Label, m, in.Replicas}, result)
+			if err != nil {
+				result.Errors = append(result.Errors, bench.Problem{File: m, Message: reason(err)})
+				continue
+			}
+			all = append(all, files...)
+		}
+		return all, nil
+	}
+	if !info.IsDir() {
+		return []file{{in, in.Path, shownPath(in.Path), false}}, nil
+	}
+	var files []file
+	err = filepath.WalkDir(in.Path, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			result.Errors = append(result.Errors, bench.Problem{File: shownPath(path), Message: reason(err)})
+			if e != nil && e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if e.IsDir() {
+			if name := e.Name(); path != in.Path && strings.HasPrefix(name, ".") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := os.Stat(path) // through a symbolic link
+		switch {
+		case err != nil:
+			result.Errors = append(result.Errors, bench.Problem{File: shownPath(path), Message: reason(err)})
+		case info.IsDir():
+			result.Notes = append(result.Notes, bench.Problem{File: shownPath(path), Message: "a link to a folder is not followed"})
+		case !info.Mode().IsRegular():
+			result.Notes = append(result.Notes, bench.Problem{File: shownPath(path), Message: "neither a file nor a folder: skipped"})
+		default:
+			files = append(files, file{in, path, shownPath(path), true})
+		}
+		return nil
+	})
+	return files, err
+}
+
+// shownPath is how a file is called in reports: as the user named it, and
+// relative where it lies below the working folder, so that the same input
+// gives the same bytes anywhere.
+func shownPath(path string) string {
+	if filepath.IsAbs(path) {
+		if wd, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
+				path = rel
+			}
+		}
+	}
+	return filepath.ToSlash(filepath.Clean(path))
+}
+
+// reason is an error without the path, which is told beside it.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// readFile reads one file.
+func readFile(f file, stdin io.Reader, buf []byte) *document {
+	in := stdin
+	if f.path != "-" {
+		h, err := os.Open(f.path)
+		if err != nil {
+			return failed(f.name, err)
+		}
+		defer h.Close()
+		in = h
+		if f.walked && isBinary(h) {
+			return &document{file: f.name}
+		}
+	}
+	d, err := read(in, f.name, buf)
+	if err != nil {
+		d.errs = append(d.errs, bench.Problem{File: f.name, Message: reason(err)})
+	}
+	return d
+}
+
+func failed(name string, err error) *document {
+	return &document{file: name, errs: []bench.Problem{{File: name, Message: reason(err)}}}
+}
+
+// isBinary reports whether a file found in a folder is not text: an image, a
+// model. It looks at the first bytes for a zero, which only UTF-16 text and
+// compressed logs have.
+func isBinary(h *os.File) bool {
+	var head [512]byte
+	n, _ := h.ReadAt(head[:], 0)
+	b := head[:n]
+	if bytes.IndexByte(b, 0) < 0 {
+		return bytes.HasPrefix(b, []byte("\x89PNG")) || bytes.HasPrefix(b, []byte("%PDF")) || bytes.HasPrefix(b, []byte("GGUF"))
+	}
+	for _, magic := range [...]string{"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xff\xfe", "\xfe\xff"} {
+		if bytes.HasPrefix(b, []byte(magic)) {
+			return false
+		}
+	}
+	return !zeros(b[:min(n, 64)], 0) && !zeros(b[:min(n, 64)], 1)
+}
+
+// Reader reads one stream under a name, for tests and other programs.
+func Reader(r io.Reader, name string) *Result {
+	result := &Result{}
+	d, err := read(r, name, make([]byte, bufferSize))
+	if err != nil {
+		d.errs = append(d.errs, bench.Problem{File: name, Message: reason(err)})
+	}
+	empty := 0
+	result.add(file{name: name}, d, &empty)
+	bench.AssignIDs(result.Runs)
+	return result
+}

@@ -1,0 +1,87 @@
+// Package parse reads benchmark logs as they really are: several formats in one
+// file, pasted into notes, with progress bars, colours and broken characters,
+// and turns them into runs.
+//
+// It reads a file once, as a stream. A format is one file here and one line in
+// the table of formats: the lines that begin its results, the keys that tell
+// its JSON, the columns that tell its CSV. What stands around a result
+// (headings, comments, commands, argument lines) is kept by the context, the
+// same for all formats. The package knows nothing of statistics.
+package parse
+
+// A Format is one kind of result that can be read.
+type Format struct {
+	Tool    string // what its runs carry as their tool
+	Reads   string // in which forms, for people
+	Since   string // the versions that write it
+	Example string // a line that is typical of it
+
+	// Lines are the lines of text that begin or are a result.
+	Lines []Start
+
+	// Keys tell a JSON object of this format: one of them stands in each.
+	// Object makes runs of it, or returns false if it is not of this format
+	// after all.
+	Keys   []string
+	Object func(d *document, o *object) bool
+
+	// Columns tell the header of a CSV file of this format: all of them are
+	// in it. Row makes a run of a row.
+	Columns []string
+	Row     func(d *document, t *csvTable, row csvRow)
+}
+
+// A Start is a line that begins a result: the message of a line has that
+// prefix, or the line holds the text anywhere. Read takes the line, or returns
+// false if it is something else after all.
+type Start struct {
+	Prefix   string
+	Anywhere string
+	Read     func(d *document, l line) bool
+}
+
+// table is the table of formats. Where two could take the same line, the first
+// does.
+func table() []Format {
+	return []Format{
+		vllmServe,
+		sglangServe,
+		vllmThroughput,
+		vllmLatency,
+		specDecode,
+		vllmEngine,
+		llamaBench,
+		fwAI,
+		locust,
+		lmEval,
+		nmOffline,
+	}
+}
+
+// formats is the table, and index finds the formats that may start at a line.
+// Both are filled at start-up, since formats refer to functions that refer to
+// them.
+var (
+	formats []Format
+	index   struct {
+		byFirst  [256][]Start
+		anywhere []Start
+	}
+)
+
+func init() {
+	formats = table()
+	for _, f := range formats {
+		for _, st := range f.Lines {
+			if st.Anywhere != "" {
+				index.anywhere = append(index.anywhere, st)
+				continue
+			}
+			c := st.Prefix[0]
+			index.byFirst[c] = append(index.byFirst[c], st)
+		}
+	}
+}
+
+// Formats lists what can be read.
+func Formats() []Format { return formats }

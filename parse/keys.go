@@ -1,0 +1,333 @@
+package parse
+
+import (
+	"math"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+type valueKind int
+
+const (
+	word valueKind = iota
+	number
+)
+
+// configKeys are the configuration keys of the design, and what their values are.
+var configKeys = map[string]valueKind{
+	"engine": word, "model": word, "quant": word, "draft_model": word, "spec_tokens": number, "tp": number, "pp": number,
+	"replicas": number, "gpus": number, "concurrency": number, "request_rate": number, "num_prompts": number, "dataset": word,
+	"input_len": number, "output_len": number, "seed": number, "test": word, "depth": number, "batch": number, "ubatch": number,
+	"threads": number, "ngl": number, "fa": word, "device": word, "build": word, "backend": word,
+}
+
+// aliases map the tools' names of a setting to ours. Dashes count as underscores.
+var aliases = map[string]string{
+	"model_id": "model", "model_name": "model", "model_path": "model", "served_model_name": "served_model_name",
+	"tokenizer_id": "tokenizer", "tensor_parallel_size": "tp", "tp_size": "tp", "tensor_parallel": "tp",
+	"pipeline_parallel_size": "pp", "pp_size": "pp", "data_parallel_size": "dp", "dp_size": "dp",
+	"max_concurrency": "concurrency", "dataset_name": "dataset", "num_speculative_tokens": "spec_tokens",
+	"num_spec_tokens": "spec_tokens", "speculative_model": "draft_model", "speculative_draft_model_path": "draft_model",
+	"speculative_num_draft_tokens": "spec_tokens", "isl": "input_len", "osl": "output_len", "conc": "concurrency",
+	"input_length": "input_len", "output_length": "output_len", "num_requests": "num_prompts", "num_prompt": "num_prompts",
+	"n_gpu_layers": "ngl", "gpu_layers": "ngl", "flash_attn": "fa", "n_threads": "threads", "n_batch": "batch",
+	"batch_size": "batch", "n_ubatch": "ubatch", "ubatch_size": "ubatch", "backends": "backend", "n_depth": "depth",
+	"quant_type": "quant", "random_seed": "seed",
+}
+
+// dullKeys are arguments that say nothing about what was measured.
+var dullKeys = map[string]bool{
+	"host": true, "port": true, "base_url": true, "endpoint": true, "dispatch_function": true, "subparser": true, "bench_type": true,
+	"save_result": true, "save_detailed": true, "append_result": true, "result_dir": true, "result_filename": true, "output_json": true,
+	"output_file": true, "output_details": true, "disable_tqdm": true, "profile": true, "metadata": true, "label": true, "trust_remote_code": true,
+	"percentile_metrics": true, "metric_percentiles": true, "dataset_path": true, "disable_log_requests": true, "disable_log_stats": true,
+	"uvloop": true, "log_level": true, "download_dir": true, "header": true, "func": true, "config": true, "help": true, "verbose": true,
+	"ready_check_timeout_sec": true, "save_to_pytorch_benchmark_format": true, "plot_timeline": true, "plot_dataset_stats": true,
+	"served_model_name": true, "chat_template": true, "api_key": true, "date": true,
+}
+
+// canonicalKey gives the name under which a tool's argument or key is kept.
+func canonicalKey(name string) string {
+	key := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), "-", "_"))
+	if a, ok := aliases[key]; ok {
+		return a
+	}
+	return key
+}
+
+// isSecret reports whether a key or variable of that name may hold a secret.
+func isSecret(name string) bool {
+	n := strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+	for _, s := range [...]string{"api_key", "apikey", "secret", "password", "passwd", "authorization", "credential", "private_key", "access_key"} {
+		if strings.Contains(n, s) {
+			return true
+		}
+	}
+	return n == "token" || strings.HasSuffix(n, "_token") || strings.HasSuffix(n, "_key") && !strings.HasSuffix(n, "num_key")
+}
+
+// secretValue finds what is a secret by its look: the tokens of model hubs,
+// forges and clouds, and bearer headers.
+var secretValue = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|\b(?:hf|sk|pk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|nvapi|AKIA|ASIA)[-_]?[A-Za-z0-9_-]{16,}|://[^/\s:@]+:[^/\s@]+@`)
+})
+
+// redact hides secrets in a value that comes from a log.
+func redact(key, value string) string {
+	if value == "" {
+		return value
+	}
+	if key != "" && isSecret(strings.TrimPrefix(key, "env.")) {
+		return "***"
+	}
+	if len(value) >= 16 && mayHoldSecret(value) {
+		value = secretValue().ReplaceAllStringFunc(value, func(s string) string {
+			if strings.HasPrefix(s, "://") {
+				return "://***@"
+			}
+			return "***"
+		})
+	}
+	return printable(value)
+}
+
+// mayHoldSecret is a quick look before the regular expression.
+func mayHoldSecret(v string) bool {
+	for _, s := range [...]string{"hf_", "sk-", "pk-", "gh", "glpat", "xox", "nvapi", "AKIA", "ASIA", "earer", "asic", "@"} {
+		if strings.Contains(v, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// printable makes a value from a log one line of visible text.
+func printable(s string) string {
+	clean := utf8.ValidString(s)
+	if clean {
+		for _, c := range s {
+			if !shown(c) {
+				clean = false
+				break
+			}
+		}
+	}
+	if clean {
+		return s
+	}
+	return strings.TrimSpace(strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n' || c == '\t' || c == '\r':
+			return ' '
+		case !shown(c):
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(s, "\uFFFD")))
+}
+
+// shown leaves out control characters and those that turn the direction of text.
+func shown(c rune) bool {
+	return unicode.IsPrint(c) || c == '\u00a0' || c == '\u3000'
+}
+
+// formatNumber writes a number as people do: 5, not 5.0 or 5e+00.
+func formatNumber(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// tidyValue writes a configuration value the one way: 64.00 and 64.0 as 64.
+func tidyValue(key, v string) string {
+	v = strings.TrimSpace(v)
+	if configKeys[key] == number && strings.ContainsAny(v, ".eE") && plainNumber([]byte(v)) {
+		if x, err := strconv.ParseFloat(v, 64); err == nil {
+			return formatNumber(x)
+		}
+	}
+	return v
+}
+
+// baseName is the last part of a model name or path, for comparing.
+func baseName(model string) string {
+	m := strings.TrimRight(strings.ReplaceAll(model, "\\", "/"), "/")
+	m = strings.ToLower(path.Base(m))
+	return strings.TrimSuffix(m, ".gguf")
+}
+
+func sameModel(a, b string) bool { return baseName(a) == baseName(b) }
+
+func isGGUF(model string) bool { return strings.HasSuffix(strings.ToLower(model), ".gguf") }
+
+// engineNames are the words by which people name an engine.
+var engineNames = []struct{ word, engine string }{
+	{"llama.cpp", "llama.cpp"}, {"llamacpp", "llama.cpp"}, {"llama-server", "llama.cpp"}, {"llama-cpp", "llama.cpp"},
+	{"vllm", "vllm"}, {"sglang", "sglang"}, {"exllamav2", "exllamav2"}, {"exllama", "exllamav2"}, {"tensorrt-llm", "tensorrt-llm"},
+	{"trt-llm", "tensorrt-llm"}, {"trtllm", "tensorrt-llm"}, {"lmdeploy", "lmdeploy"}, {"mlc-llm", "mlc"}, {"mlc", "mlc"},
+	{"tgi", "tgi"}, {"text-generation-inference", "tgi"}, {"ollama", "ollama"},
+}
+
+// engineIn finds the one engine that a text names; none if it names several.
+func engineIn(text string) string {
+	text = strings.ToLower(text)
+	found := ""
+	for _, e := range engineNames {
+		if containsWord(text, e.word) {
+			if found != "" && found != e.engine {
+				return ""
+			}
+			found = e.engine
+		}
+	}
+	return found
+}
+
+// containsWord reports whether word stands in text with no letter or digit beside it.
+func containsWord(text, word string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+len(word):])
+		if !(unicode.IsLetter(before) || unicode.IsDigit(before)) && !(unicode.IsLetter(after) || unicode.IsDigit(after)) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+// quantPattern finds a quantization in a model name, most specific first.
+var quantPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(i?q[1-8]_k_(?:xl|xs|[sml])|i?q[1-8]_k|iq[1-8]_(?:xxs|xs|nl|[sm])|q[1-8]_[01]|q[1-8]_k - (?:small|medium|large)|iq[1-8]_[a-z]+ - [0-9.]+ bpw|tq[12]_0|` +
+		`mxfp4|nvfp4|gptq|awq|exl[23]|w[0-9]+a[0-9]+|fp8|fp4|int8|int4|bnb|bf16|fp16|f16|float16|bfloat16|f32|fp32)(?:$|[^a-z0-9])`)
+})
+
+// quantIn finds the quantization that a model name or a note tells.
+func quantIn(text string) string {
+	m := quantPattern().FindStringSubmatch(strings.ReplaceAll(text, "_MoE", " MoE"))
+	if m == nil {
+		return ""
+	}
+	q := strings.ToUpper(m[1])
+	switch q {
+	case "FP16", "FLOAT16":
+		return "F16"
+	case "FP32":
+		return "F32"
+	case "BFLOAT16":
+		return "BF16"
+	}
+	if base, size, ok := strings.Cut(q, " - "); ok && len(size) > 0 { // llama.cpp: Q4_K - Medium
+		if unicode.IsDigit(rune(size[0])) {
+			return base
+		}
+		return base + "_" + size[:1]
+	}
+	return q
+}
+
+// backendEngine names the engine behind the client's backend, where it tells
+// one: openai and the like are only a protocol.
+func backendEngine(backend string) string {
+	switch b := strings.ToLower(backend); {
+	case strings.HasPrefix(b, "vllm"):
+		return "vllm"
+	case strings.HasPrefix(b, "sglang"):
+		return "sglang"
+	case strings.HasPrefix(b, "lmdeploy"):
+		return "lmdeploy"
+	case b == "tgi":
+		return "tgi"
+	case strings.HasPrefix(b, "trt") || b == "tensorrt-llm":
+		return "tensorrt-llm"
+	case b == "llama.cpp":
+		return "llama.cpp"
+	}
+	return ""
+}
+
+// complete derives what follows from the settings of a run: engine, quant,
+// gpus, how many requests were attempted, and whether all of them completed.
+func complete(r *bench.Run, file bench.Config) {
+	c := &r.Config
+	model := c.Get("model")
+	switch r.Source.Tool {
+	case "llama-bench":
+		c.Add("engine", "llama.cpp", bench.FromDerived)
+	case "vllm-throughput", "vllm-latency", "vllm-engine", "spec-decode", "nm-offline":
+		if isGGUF(model) && r.Source.Tool == "spec-decode" {
+			c.Add("engine", "llama.cpp", bench.FromDerived)
+		}
+		c.Add("engine", "vllm", bench.FromDerived)
+	case "lm-eval": // an accuracy belongs to a model, whatever ran it
+	default:
+		// What the client says of itself is not what was served.
+		if isGGUF(model) {
+			if e := c.Get("engine"); e == "" || e == "vllm" && c.From("engine") != bench.FromCommand {
+				c.Set("engine", "llama.cpp", bench.FromDerived)
+			}
+		}
+		for _, key := range [...]string{"backend", "endpoint_type", "provider"} {
+			c.Add("engine", backendEngine(c.Get(key)), bench.FromDerived)
+		}
+	}
+	for _, key := range [...]string{"model_filename", "model", "quantization", "dtype"} {
+		c.Add("quant", quantIn(c.Get(key)), bench.FromDerived)
+	}
+	c.Merge(file)
+	gpus(r)
+	attempted(r)
+	c.Sort()
+}
+
+// gpus counts the devices a run used: tensor × pipeline × replicas.
+func gpus(r *bench.Run) {
+	tp, pp, dp := r.Config.Get("tp"), r.Config.Get("pp"), r.Config.Get("dp")
+	if tp == "" && pp == "" {
+		return
+	}
+	n := max(r.Replicas, 1)
+	for _, v := range [...]string{tp, pp, dp} {
+		if x, err := strconv.Atoi(v); err == nil && x > 0 && x <= 1<<16 {
+			n *= x
+		}
+	}
+	r.Config.Add("gpus", strconv.Itoa(n), bench.FromDerived)
+}
+
+// attempted derives how many requests were sent, and tells a run that did not
+// complete all of them.
+func attempted(r *bench.Run) {
+	if r.Attempted == nil {
+		if f, ok := r.Metric("failed"); ok && r.Completed != nil {
+			n := *r.Completed + int(f.Raw)
+			r.Attempted = &n
+		}
+		if n, err := strconv.Atoi(r.Config.Get("num_prompts")); err == nil && n > 0 && r.Completed != nil {
+			// Multi-turn and sampled datasets may send more than num_prompts.
+			if n >= *r.Completed && (r.Attempted == nil || *r.Attempted < n) {
+				r.Attempted = &n
+			}
+		}
+	}
+	if r.Completed == nil || r.Attempted == nil || *r.Completed >= *r.Attempted {
+		return
+	}
+	r.Findings = append(r.Findings, bench.Finding{
+		Code:     "partial",
+		Severity: bench.Warning,
+		Message:  strconv.Itoa(*r.Completed) + " of " + strconv.Itoa(*r.Attempted) + " requests completed",
+	})
+}

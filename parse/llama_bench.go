@@ -1,0 +1,459 @@
+package parse
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// llamaBench reads llama-bench in all its output formats. A row is a run. The
+// table is printed after its preamble (devices) and before its build line.
+var llamaBench = Format{
+	Tool:    "llama-bench",
+	Reads:   "Markdown, CSV, JSON, JSONL, SQL",
+	Since:   "b1003 (2023)",
+	Example: "| llama 7B Q4_0 | 3.56 GiB | 6.74 B | ROCm | 99 | 1 | pp512 | 878.31 ± 4.11 |",
+	Lines: []Start{
+		{Prefix: "| model", Read: startLlamaTable},
+		{Prefix: "|model", Read: startLlamaTable},
+		{Prefix: "build: ", Read: readBuild},
+		{Prefix: "Build: ", Read: readBuild},
+		{Prefix: "Device ", Read: readDevice},
+		{Prefix: "ggml_", Read: readDevice},
+		{Prefix: "Vulkan", Read: readDevice},
+		{Prefix: "INSERT INTO ", Read: readInsert},
+	},
+	Keys:    []string{"avg_ts"},
+	Object:  llamaObject,
+	Columns: []string{"avg_ts", "n_prompt", "n_gen"},
+	Row:     llamaRow,
+}
+
+// llamaState is what llama-bench says around its tables.
+type llamaState struct {
+	devices []string
+	unbuilt []*bench.Run // rows that wait for their build line
+}
+
+// A llamaTable is a Markdown table while it is read.
+type llamaTable struct {
+	header    []string
+	test, ts  int // columns
+	separated bool
+	device    string
+	rows      int
+	line0     int
+}
+
+func startLlamaTable(d *document, l line) bool {
+	header := tableCells(string(l.msg))
+	test, ts := slices.Index(header, "test"), slices.Index(header, "t/s")
+	if test < 0 || ts < 0 || header[0] != "model" || slices.ContainsFunc(header, func(h string) bool { return strings.HasPrefix(h, "ttfr") }) {
+		return false
+	}
+	d.open(&llamaTable{header: header, test: test, ts: ts, device: strings.Join(d.llama.devices, ", "), line0: l.number})
+	d.llama.devices = nil
+	return true
+}
+
+// tableCells splits a row of a Markdown table. Backslash-escaped pipes stay.
+func tableCells(s string) []string {
+	s = strings.TrimSpace(s)
+	s = strings.TrimPrefix(s, "|")
+	if strings.HasSuffix(s, "|") && !strings.HasSuffix(s, `\|`) {
+		s = s[:len(s)-1]
+	}
+	var cells []string
+	for {
+		i := strings.IndexByte(s, '|')
+		for i > 0 && s[i-1] == '\\' {
+			next := strings.IndexByte(s[i+1:], '|')
+			if next < 0 {
+				i = -1
+				break
+			}
+			i += 1 + next
+		}
+		if i < 0 {
+			return append(cells, strings.TrimSpace(s))
+		}
+		cells = append(cells, strings.TrimSpace(s[:i]))
+		s = s[i+1:]
+	}
+}
+
+func (t *llamaTable) line(d *document, l line) verdict {
+	if len(l.text) == 0 {
+		if t.rows > 0 {
+			return ended
+		}
+		return passed
+	}
+	if l.msg == nil || len(l.msg) == 0 || l.msg[0] != '|' {
+		// Progress and log lines stand between the rows; a heading ends them.
+		if l.text[0] == '#' && t.rows > 0 {
+			return ended
+		}
+		return passed
+	}
+	cells := tableCells(string(l.msg))
+	if cells[0] == "model" {
+		return ended
+	}
+	if isSeparator(cells) {
+		return taken
+	}
+	// A tensor override may hold pipes, so count from both ends.
+	extra := len(cells) - len(t.header)
+	if extra > 0 {
+		if ot := slices.Index(t.header, "ot"); ot >= 0 {
+			joined := strings.Join(cells[ot:ot+extra+1], "|")
+			cells = slices.Concat(cells[:ot], []string{joined}, cells[ot+extra+1:])
+		}
+	}
+	if len(cells) != len(t.header) {
+		d.errorf(l.number, "llama-bench table: expected %d cells as in the header, found %d", len(t.header), len(cells))
+		return taken
+	}
+	t.row(d, cells, l.number)
+	return taken
+}
+
+func isSeparator(cells []string) bool {
+	for _, c := range cells {
+		if strings.Trim(c, "-: ") != "" || c == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// llamaColumns rename the headers of the table and the keys of the other forms.
+var llamaColumns = map[string]string{
+	"n_gpu_layers": "ngl", "n_threads": "threads", "n_batch": "batch", "n_ubatch": "ubatch", "flash_attn": "fa", "backends": "backend",
+	"gpu_info": "device", "model_type": "model", "tensor_split": "ts", "split_mode": "sm", "tensor_buft_overrides": "ot",
+	"no_kv_offload": "nkvo", "use_mmap": "mmap", "use_direct_io": "dio", "load_mode": "lm", "embeddings": "embd",
+	"no_op_offload": "nopo", "no_host": "noh", "devices": "dev", "mul_mat_q": "mmq", "fit_target": "fitt", "fit_min_ctx": "fitc",
+}
+
+func (t *llamaTable) row(d *document, cells []string, number int) {
+	r := &bench.Run{Source: bench.Source{Line: number, EndLine: number, Tool: "llama-bench", Format: "md"}}
+	avg, std, ok := meanAndSpread(cells[t.ts])
+	if !ok {
+		if cells[t.ts] != "" && !strings.Contains(cells[t.ts], "...") {
+			d.errorf(number, "t/s: expected a number ± a number, found %q", printable(clip(cells[t.ts])))
+		}
+		return
+	}
+	m := bench.Metric{Name: "avg_ts", Value: avg.Value, Decimals: avg.Decimals}
+	if std != nil {
+		m.Std, m.HasStd = std.Value, true
+	}
+	if !setTest(r, cells[t.test]) {
+		d.errorf(number, "test: expected a name like pp512 or tg128, found %q", printable(clip(cells[t.test])))
+		return
+	}
+	for i, h := range t.header {
+		if i != t.test && i != t.ts {
+			addLlama(r, h, strings.Trim(cells[i], "*` "), bench.FromLog)
+		}
+	}
+	r.Config.Add("device", redact("", t.device), bench.FromLog)
+	r.Add(m)
+	t.rows++
+	d.emit(r)
+	repetitions(r)
+	d.llama.unbuilt = append(d.llama.unbuilt, r)
+}
+
+// repetitions takes the number of repetitions from the command above, the only
+// place that tells it for a Markdown table.
+func repetitions(r *bench.Run) {
+	if n, err := strconv.Atoi(r.Config.Get("repetitions")); err == nil && n > 0 {
+		r.Metrics[0].N = n
+	}
+}
+
+func (t *llamaTable) close(d *document) {
+	if t.rows == 0 && d.guess == "" {
+		d.guess = "has a llama-bench table without rows"
+	}
+}
+
+// addLlama adds a setting of llama-bench under its name.
+func addLlama(r *bench.Run, key, value string, from bench.From) {
+	if k, ok := llamaColumns[key]; ok {
+		key = k
+	}
+	switch value {
+	case "", "none":
+		return
+	case "true":
+		value = "1"
+	case "false":
+		value = "0"
+	}
+	if key == "model" {
+		value = strings.Replace(value, " mostly ", " ", 1)
+	}
+	r.Config.Add(key, redact(key, value), from)
+}
+
+// setTest reads a test name in any of its spellings: pp512, pp 512, pp512+tg128,
+// tg128 @ d4096, pp512@d4096.
+func setTest(r *bench.Run, s string) bool {
+	s = strings.ReplaceAll(strings.Trim(s, "*` "), " ", "")
+	name, depth, deep := strings.Cut(s, "@d")
+	if deep && !allDigits(depth) {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "+") {
+		if len(part) < 3 || part[:2] != "pp" && part[:2] != "tg" || !allDigits(part[2:]) {
+			return false
+		}
+	}
+	r.Config.Add("test", name, bench.FromLog)
+	if depth != "" && depth != "0" {
+		r.Config.Add("depth", depth, bench.FromLog)
+	}
+	return true
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s != "" && len(s) < 12
+}
+
+// meanAndSpread reads `878.31 ± 4.11`, whatever became of the sign on its way:
+// the first number is the mean, the last one the spread. A number alone has no
+// spread.
+func meanAndSpread(s string) (mean bench.Metric, spread *bench.Metric, ok bool) {
+	fields := strings.Fields(strings.Trim(s, "*` "))
+	if len(fields) == 0 || len(fields) > 3 {
+		return mean, nil, false
+	}
+	read := func(f string) (bench.Metric, bool) {
+		x, decimals, ok := readNumber(strings.Trim(f, "*`"))
+		return bench.Metric{Value: x, Decimals: decimals}, ok
+	}
+	if len(fields) == 1 { // 878.31±4.11
+		if i := strings.Index(fields[0], "±"); i > 0 {
+			fields = []string{fields[0][:i], "±", fields[0][i+len("±"):]}
+		}
+	}
+	if mean, ok = read(fields[0]); !ok || len(fields) == 2 {
+		return mean, nil, false
+	}
+	if len(fields) == 3 {
+		s, ok := read(fields[2])
+		if !ok || isDigit(fields[1][0]) {
+			return mean, nil, false
+		}
+		return mean, &s, true
+	}
+	return mean, nil, true
+}
+
+// readBuild reads the line behind a table: `build: 4d74393bc (6327)`. It counts
+// for the rows above it that have none.
+func readBuild(d *document, l line) bool {
+	if len(d.llama.unbuilt) == 0 {
+		return false
+	}
+	hash, rest, _ := strings.Cut(strings.ReplaceAll(string(l.msg[len("build: "):]), "`", ""), " ")
+	number := strings.Trim(rest, " ()")
+	if len(hash) < 5 || len(hash) > 40 || number != "" && !allDigits(number) {
+		return false
+	}
+	build := hash
+	if number != "" {
+		build += " (" + number + ")"
+	}
+	for _, r := range d.llama.unbuilt {
+		r.Config.Set("build", redact("", build), bench.FromLog)
+	}
+	d.llama.unbuilt = nil
+	d.closeBlock()
+	return true
+}
+
+// readDevice reads the preamble that names the devices.
+func readDevice(d *document, l line) bool {
+	s := string(l.msg)
+	switch {
+	case strings.Contains(s, "found ") && strings.Contains(s, " devices"), strings.Contains(s, "Found ") && strings.Contains(s, " devices"):
+		d.llama.devices = nil
+		d.llama.unbuilt = nil // a new process: rows above were never built
+	case strings.HasPrefix(s, "Device "):
+		_, name, ok := strings.Cut(s, ": ")
+		if !ok {
+			return false
+		}
+		d.device(cutAny(name, ", compute capability", ", VMM", ", Wave Size", ", VRAM"))
+	case strings.HasPrefix(s, "ggml_vulkan: "), strings.HasPrefix(s, "Vulkan"):
+		_, name, ok := strings.Cut(s, " = ")
+		if !ok {
+			if _, name, ok = strings.Cut(s, ": "); !ok || !strings.Contains(name, " | uma") {
+				return false
+			}
+		}
+		d.device(cutAny(name, " | "))
+	case strings.Contains(s, "GPU name:"):
+		_, name, _ := strings.Cut(s, "GPU name:")
+		d.device(name)
+	default:
+		return strings.HasPrefix(s, "ggml_")
+	}
+	return true
+}
+
+func (d *document) device(name string) {
+	if name = strings.TrimSpace(name); name != "" && len(d.llama.devices) < 64 {
+		d.llama.devices = append(d.llama.devices, name)
+	}
+}
+
+// cutAny cuts a text at the first of several marks.
+func cutAny(s string, marks ...string) string {
+	for _, m := range marks {
+		s, _, _ = strings.Cut(s, m)
+	}
+	return s
+}
+
+// llamaObject reads one test of the JSON and JSONL output.
+func llamaObject(d *document, o *object) bool {
+	if o.get("n_prompt") == nil || o.get("n_gen") == nil {
+		return false
+	}
+	r := &bench.Run{Source: bench.Source{Line: o.line, EndLine: o.end, Tool: "llama-bench", Format: "json"}}
+	d.llamaFields(r, o.scalar, func(yield func(key, value string)) {
+		for i := range o.members {
+			if m := &o.members[i]; m.kind == jsonString || m.kind == jsonNumber || m.kind == jsonBool {
+				yield(m.key, string(m.text))
+			}
+		}
+	}, o.line)
+	if len(r.Metrics) == 0 {
+		return true
+	}
+	m := &r.Metrics[0]
+	if ns := o.numbers("samples_ns"); len(ns) > 0 {
+		// samples_ts has six digits; the times are exact.
+		tokens := number64(o.scalar("n_prompt")) + number64(o.scalar("n_gen"))
+		m.N = len(ns)
+		for _, x := range ns {
+			if ts := 1e9 * tokens / x; finite(ts) && ts > 0 {
+				m.Samples = append(m.Samples, ts)
+			}
+		}
+	} else if ts := o.numbers("samples_ts"); len(ts) > 0 {
+		m.N, m.Samples = len(ts), ts
+	}
+	d.emit(r)
+	return true
+}
+
+func number64(s string) float64 {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return x
+}
+
+// llamaFields reads the fields that CSV, JSON and SQL share.
+func (d *document) llamaFields(r *bench.Run, get func(string) string, all func(func(key, value string)), number int) {
+	m, ok := d.metric("avg_ts", get("avg_ts"), number, "avg_ts")
+	if !ok {
+		if isNothing(get("avg_ts")) {
+			d.errorf(number, "avg_ts: expected a number, found %q", clip(get("avg_ts")))
+		}
+		return
+	}
+	if std, ok := d.metric("std", get("stddev_ts"), number, "stddev_ts"); ok {
+		m.Std, m.HasStd = std.Value, true
+	}
+	m.Decimals = -1
+	r.Add(m)
+	test := ""
+	for _, part := range [...]struct{ prefix, key string }{{"pp", "n_prompt"}, {"tg", "n_gen"}} {
+		if n := get(part.key); allDigits(n) && n != "0" {
+			if test != "" {
+				test += "+"
+			}
+			test += part.prefix + n
+		}
+	}
+	r.Config.Add("test", test, bench.FromJSON)
+	if depth := get("n_depth"); allDigits(depth) && depth != "0" {
+		r.Config.Add("depth", depth, bench.FromJSON)
+	}
+	if hash := get("build_commit"); hash != "" {
+		if n := get("build_number"); n != "" {
+			hash += " (" + n + ")"
+		}
+		r.Config.Add("build", redact("", hash), bench.FromJSON)
+	}
+	all(func(key, value string) {
+		switch key {
+		case "avg_ts", "stddev_ts", "avg_ns", "stddev_ns", "n_prompt", "n_gen", "n_depth", "build_commit", "build_number", "test_time",
+			"samples_ts", "samples_ns":
+			return
+		}
+		addLlama(r, key, value, bench.FromJSON)
+	})
+	if !r.Config.Has("device") {
+		r.Config.Add("device", redact("", get("cpu_info")), bench.FromJSON)
+	}
+}
+
+// llamaRow reads a row of the CSV output, or of a table derived from it.
+func llamaRow(d *document, t *csvTable, row csvRow) {
+	r := &bench.Run{Source: bench.Source{Line: row.line, EndLine: row.end, Tool: "llama-bench", Format: "csv"}}
+	d.llamaFields(r, func(key string) string { return t.get(row, key) }, func(yield func(key, value string)) {
+		for i, key := range t.header {
+			yield(key, row.cells[i])
+		}
+	}, row.line)
+	if len(r.Metrics) > 0 {
+		d.emit(r)
+	}
+}
+
+// readInsert reads a row of the SQL output. Quotes inside values are not
+// escaped by the tool, so values are told apart by the quotes between them.
+func readInsert(d *document, l line) bool {
+	columns, values, ok := strings.Cut(string(l.msg), ") VALUES (")
+	_, columns, ok2 := strings.Cut(columns, "(")
+	if !ok || !ok2 || !bytes.Contains(l.msg, []byte("avg_ts")) {
+		return false
+	}
+	keys := strings.Split(columns, ", ")
+	values = strings.TrimRight(values, ");\r\n ")
+	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(values, "'"), "'"), "', '")
+	if len(cells) != len(keys) {
+		d.errorf(l.number, "SQL: expected %d values, found %d", len(keys), len(cells))
+		return true
+	}
+	r := &bench.Run{Source: bench.Source{Line: l.number, EndLine: l.number, Tool: "llama-bench", Format: "sql"}}
+	t := &csvTable{header: keys}
+	row := csvRow{cells, l.number, l.number}
+	d.llamaFields(r, func(key string) string { return t.get(row, key) }, func(yield func(key, value string)) {
+		for i, key := range keys {
+			yield(key, cells[i])
+		}
+	}, l.number)
+	if len(r.Metrics) > 0 {
+		d.emit(r)
+	}
+	return true
+}

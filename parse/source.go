@@ -1,0 +1,239 @@
+package parse
+
+import (
+	"bytes"
+	"io"
+)
+
+const (
+	bufferSize = 256 << 10
+	// maxLine is how much of a line is kept. The longest lines that matter are
+	// argument lines of some kilobytes; JSON of any length is not read by line.
+	maxLine = 1 << 20
+)
+
+// A source gives the lines of a reader one after another, whatever their
+// length, and lets the JSON scanner take over at the start of a line. It keeps
+// one buffer; a line is a view into it, good until the next call.
+type source struct {
+	r    io.Reader
+	buf  []byte
+	pos  int // next byte to give
+	end  int // end of what is buffered
+	line int // number of the line that starts at or holds pos, from 1
+	err  error
+
+	dirty bool   // the buffer holds an escape, a NUL or a bare carriage return
+	long  []byte // a line that did not fit the buffer
+	clean []byte // a line without its escapes
+	fills int    // how often more was read: a view from before is gone
+}
+
+func newSource(r io.Reader, buf []byte) *source {
+	return &source{r: r, buf: buf, line: 1}
+}
+
+// fill reads more behind what is buffered, and moves that to the front first.
+// It returns false at the end of the input or on an error.
+func (s *source) fill() bool {
+	if s.err != nil {
+		return false
+	}
+	if s.pos > 0 {
+		copy(s.buf, s.buf[s.pos:s.end])
+		s.end -= s.pos
+		s.pos = 0
+	}
+	if s.end == len(s.buf) {
+		return false
+	}
+	from := s.end
+	s.fills++
+	for tries := 0; s.end == from; tries++ {
+		n, err := s.r.Read(s.buf[s.end:])
+		s.end += n
+		if err != nil {
+			s.err = err
+			break
+		}
+		if tries == 100 {
+			s.err = io.ErrNoProgress
+		}
+	}
+	held := s.buf[:s.end]
+	s.dirty = bytes.IndexByte(held, '\r') >= 0 || bytes.IndexByte(held, 0x1b) >= 0 || bytes.IndexByte(held, 0) >= 0
+	return s.end > from
+}
+
+// failure is the error that ended reading, nil at an ordinary end.
+func (s *source) failure() error {
+	if s.err == io.EOF {
+		return nil
+	}
+	return s.err
+}
+
+// next returns the next line without its end, and its number. Escape sequences
+// and NULs are gone; a carriage return inside the line is kept, since it parts
+// the states of a progress bar.
+func (s *source) next() (text []byte, number int, ok bool) {
+	number = s.line
+	text, ok = s.rawLine()
+	if !ok {
+		return nil, 0, false
+	}
+	if s.dirty {
+		text = s.scrub(text)
+	}
+	return text, number, true
+}
+
+func (s *source) rawLine() ([]byte, bool) {
+	if i := bytes.IndexByte(s.buf[s.pos:s.end], '\n'); i >= 0 {
+		text := s.buf[s.pos : s.pos+i]
+		s.pos += i + 1
+		s.line++
+		return text, true
+	}
+	s.long = s.long[:0]
+	for searched := s.end - s.pos; ; {
+		if !s.fill() {
+			if s.end-s.pos < len(s.buf) { // the end of the input
+				break
+			}
+			// The buffer is full of one line: set aside what may be kept.
+			s.long = appendUpTo(s.long, s.buf[s.pos:s.end], maxLine)
+			s.pos, s.end, searched = 0, 0, 0
+			continue
+		}
+		if i := bytes.IndexByte(s.buf[s.pos+searched:s.end], '\n'); i >= 0 {
+			text := s.buf[s.pos : s.pos+searched+i]
+			s.pos += searched + i + 1
+			s.line++
+			if len(s.long) > 0 {
+				s.long = appendUpTo(s.long, text, maxLine)
+				text = s.long
+			}
+			return text, true
+		}
+		searched = s.end - s.pos
+	}
+	text := s.buf[s.pos:s.end]
+	s.pos = s.end
+	if len(s.long) > 0 {
+		s.long = appendUpTo(s.long, text, maxLine)
+		text = s.long
+	}
+	return text, len(text) > 0
+}
+
+func appendUpTo(dst, src []byte, limit int) []byte {
+	if room := limit - len(dst); len(src) > room {
+		src = src[:max(room, 0)]
+	}
+	return append(dst, src...)
+}
+
+// scrub removes escape sequences, NULs and the carriage return of a CRLF.
+func (s *source) scrub(text []byte) []byte {
+	for len(text) > 0 && text[len(text)-1] == '\r' {
+		text = text[:len(text)-1]
+	}
+	if bytes.IndexByte(text, 0x1b) < 0 && bytes.IndexByte(text, 0) < 0 {
+		return text
+	}
+	out := s.clean[:0]
+	for i := 0; i < len(text); {
+		switch c := text[i]; c {
+		case 0:
+			i++
+		case 0x1b:
+			i += escapeLen(text[i:])
+		default:
+			out = append(out, c)
+			i++
+		}
+	}
+	s.clean = out
+	return out
+}
+
+// escapeLen is the length of the terminal escape sequence at the start of b:
+// CSI (colours, cursor), OSC (titles, links) or a two-byte one.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return len(b)
+	}
+	switch b[1] {
+	case '[':
+		for i := 2; i < len(b); i++ {
+			if b[i] >= 0x40 && b[i] <= 0x7e {
+				return i + 1
+			}
+			if b[i] < 0x20 || b[i] > 0x7e {
+				return i
+			}
+		}
+		return len(b)
+	case ']':
+		for i := 2; i < len(b); i++ {
+			if b[i] == 7 {
+				return i + 1
+			}
+			if b[i] == 0x1b {
+				if i+1 < len(b) && b[i+1] == '\\' {
+					return i + 2
+				}
+				return i
+			}
+		}
+		return len(b)
+	}
+	return 2
+}
+
+// atJSON reports whether a JSON object, or an array of objects, seems to start
+// at the beginning of the next line. It looks at what is buffered: enough to
+// tell `{"` and `[ {"` from a log line in brackets or a Python dictionary.
+func (s *source) atJSON() bool {
+	if s.end-s.pos < 512 && s.err == nil {
+		s.fill()
+	}
+	b := s.buf[s.pos:s.end]
+	i := skipBlank(b, 0)
+	if i == len(b) {
+		return false
+	}
+	switch b[i] {
+	case '[':
+		for i < len(b) && b[i] == '[' {
+			i = skipSpace(b, i+1)
+			if i > 4096 {
+				return false
+			}
+		}
+		if i == len(b) || b[i] != '{' {
+			return false
+		}
+	case '{':
+	default:
+		return false
+	}
+	i = skipSpace(b, i+1)
+	return i < len(b) && (b[i] == '"' || b[i] == '}')
+}
+
+// skipBlank skips blanks within a line, skipSpace also line ends.
+func skipBlank(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i
+}

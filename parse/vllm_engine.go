@@ -1,0 +1,254 @@
+package parse
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// vllmEngine reads the statistics lines of a vLLM server, one every 5 or 10
+// seconds, and makes one run of those of a log.
+var vllmEngine = Format{
+	Tool:    "vllm-engine",
+	Reads:   "server log lines, aggregated",
+	Since:   "v0.1.0 (2023)",
+	Example: "INFO 12-16 16:46:04 metrics.py:467] Avg prompt throughput: 123.4 tokens/s, Avg generation throughput: 567.8 tokens/s, Running: 8 reqs, …",
+	Lines: []Start{
+		{Prefix: "Avg prompt throughput: ", Read: readEngine},
+		{Prefix: "Engine ", Read: readEngine},
+		{Prefix: "Throughput: ", Read: readEngine},
+		{Anywhere: "Avg prompt throughput: ", Read: readEngine}, // behind a prefix of another kind
+		{Prefix: "Initializing a", Read: readEngineStart},
+		{Prefix: "non-default args: ", Read: readServerArgs},
+		{Prefix: "args: Namespace(", Read: readServerArgs},
+		{Prefix: "vLLM API server version ", Read: readServerVersion},
+		{Prefix: "vLLM server version ", Read: readServerVersion},
+	},
+}
+
+// engineLines aggregates the statistics lines of a log.
+type engineLines struct {
+	first, last         int
+	n, active           int
+	prompt, generation  float64 // sums over active intervals
+	maxPrompt, maxGen   float64
+	maxRunning          float64
+	maxWaiting, maxKV   float64
+	prefixHits          float64
+	hasKV, hasPrefix    bool
+	hasQueue            bool
+	promptOver, genOver downsampled
+	place               place
+}
+
+// valueAfter reads the number that follows label.
+func valueAfter(b []byte, label string) (float64, bool) {
+	i := bytes.Index(b, []byte(label))
+	if i < 0 {
+		return 0, false
+	}
+	b = b[i+len(label):]
+	n := 0
+	for n < len(b) && (isDigit(b[n]) || b[n] == '.' && n+1 < len(b) && isDigit(b[n+1])) {
+		n++
+	}
+	if n == 0 || n > 40 {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(string(b[:n]), 64)
+	return x, err == nil && finite(x)
+}
+
+func readEngine(d *document, l line) bool {
+	b := l.text
+	generation, ok := valueAfter(b, "Avg generation throughput: ")
+	prompt, ok2 := valueAfter(b, "Avg prompt throughput: ")
+	if !ok || !ok2 {
+		// v0.1.0 counted prompt and generated tokens together.
+		if generation, ok = valueAfter(b, "Throughput: "); !ok || !bytes.Contains(b, []byte(" reqs, Swapped: ")) {
+			return false
+		}
+	}
+	e := &d.engine
+	if e.n == 0 {
+		e.first, e.place = l.number, d.ctx.here(l.number)
+	}
+	e.n++
+	e.last = l.number
+	running, _ := valueAfter(b, "Running: ")
+	e.maxRunning = max(e.maxRunning, running)
+	for _, label := range [...]string{"Waiting: ", "Pending: "} {
+		if x, ok := valueAfter(b, label); ok {
+			e.hasQueue = true
+			e.maxWaiting = max(e.maxWaiting, x)
+		}
+	}
+	if x, ok := valueAfter(b, "GPU KV cache usage: "); ok {
+		e.hasKV = true
+		e.maxKV = max(e.maxKV, x/100)
+	}
+	if x, ok := valueAfter(b, ", Prefix cache hit rate: "); ok {
+		e.hasPrefix, e.prefixHits = true, x/100
+	}
+	if prompt > 0 || generation > 0 {
+		e.active++
+		e.prompt += prompt
+		e.generation += generation
+	}
+	e.maxPrompt, e.maxGen = max(e.maxPrompt, prompt), max(e.maxGen, generation)
+	e.promptOver.add(prompt)
+	e.genOver.add(generation)
+	return true
+}
+
+// flushServerLines makes runs of the server lines read so far.
+func (d *document) flushServerLines() {
+	d.flushSpec()
+	e := d.engine
+	d.engine = engineLines{}
+	if e.n == 0 {
+		return
+	}
+	r := &bench.Run{Source: bench.Source{Line: e.first, EndLine: e.last, Tool: "vllm-engine", Format: "text"}}
+	add := func(name string, x float64, derived bool) {
+		r.Add(bench.Metric{Name: name, Value: x, Decimals: -1, Derived: derived})
+	}
+	if e.active > 0 {
+		add("prompt_throughput", e.prompt/float64(e.active), true)
+		add("generation_throughput", e.generation/float64(e.active), true)
+	}
+	add("max_prompt_throughput", e.maxPrompt, false)
+	add("max_generation_throughput", e.maxGen, false)
+	add("intervals", float64(e.n), false)
+	add("active_intervals", float64(e.active), false)
+	add("max_running_requests", e.maxRunning, false)
+	if e.hasQueue {
+		add("max_waiting_requests", e.maxWaiting, false)
+	}
+	if e.hasKV {
+		add("max_kv_cache_usage", e.maxKV, false)
+	}
+	if e.hasPrefix {
+		add("prefix_cache_hit_rate", e.prefixHits, false)
+	}
+	r.Series = []bench.Series{e.promptOver.series("prompt_throughput"), e.genOver.series("generation_throughput")}
+	d.emit(r)
+}
+
+// maxPoints bounds what is kept of a series: more than a plot has pixels.
+const maxPoints = 2048
+
+// downsampled keeps a series of any length in at most maxPoints values: when it
+// is full, neighbours are averaged and each value stands for twice as many.
+type downsampled struct {
+	step   int
+	values []float64
+	sum    float64
+	held   int
+}
+
+func (s *downsampled) add(x float64) {
+	s.step = max(s.step, 1)
+	s.sum += x
+	if s.held++; s.held < s.step {
+		return
+	}
+	if len(s.values) == maxPoints {
+		for i := range maxPoints / 2 {
+			s.values[i] = (s.values[2*i] + s.values[2*i+1]) / 2
+		}
+		s.values = s.values[:maxPoints/2]
+		s.step *= 2
+		return // the value just summed is half of the next point
+	}
+	s.values = append(s.values, s.sum/float64(s.held))
+	s.sum, s.held = 0, 0
+}
+
+func (s *downsampled) series(name string) bench.Series {
+	values := s.values
+	if s.held > 0 {
+		values = append(values, s.sum/float64(s.held))
+	}
+	return bench.Series{Name: name, Step: max(s.step, 1), Values: values}
+}
+
+// readEngineStart reads `Initializing a V1 LLM engine (v0.10.2) with config:
+// model='X', …`: a new server, so the lines before it were another's.
+func readEngineStart(d *document, l line) bool {
+	i := bytes.Index(l.msg, []byte(" with config: "))
+	if i < 0 || !bytes.Contains(l.msg[:i], []byte("LLM engine")) {
+		return false
+	}
+	d.flushServerLines()
+	cmd := command{role: server, engine: "vllm"}
+	if open := bytes.IndexByte(l.msg[:i], '('); open > 0 {
+		cmd.config.Add("build", strings.Trim(string(l.msg[open:i]), "() "), bench.FromLog)
+	}
+	text := string(l.msg[i+len(" with config: "):])
+	pythonArgs(text, func(key, value string) {
+		switch key {
+		case "model", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "dtype", "quantization", "max_seq_len",
+			"kv_cache_dtype", "enforce_eager", "enable_prefix_caching", "chunked_prefill_enabled", "enable_chunked_prefill", "num_scheduler_steps":
+			key = canonicalKey(key)
+			cmd.config.Add(key, redact(key, strings.TrimPrefix(value, "torch.")), bench.FromLog)
+		}
+	})
+	if _, rest, ok := strings.Cut(text, "speculative_config=SpeculativeConfig("); ok {
+		rest, _, _ = strings.Cut(rest, ")")
+		pythonArgs(rest, func(key, value string) {
+			switch key {
+			case "draft_model", "model":
+				cmd.config.Add("draft_model", redact("", value), bench.FromLog)
+			case "num_spec_tokens":
+				cmd.config.Add("spec_tokens", value, bench.FromLog)
+			case "method":
+				cmd.config.Add("spec_method", value, bench.FromLog)
+			}
+		})
+	}
+	d.ctx.serverSays(cmd, l.number)
+	return true
+}
+
+// readServerArgs reads the arguments that a server prints at its start.
+func readServerArgs(d *document, l line) bool {
+	cmd := command{role: server, engine: "vllm"}
+	for _, s := range argumentLine(string(l.msg), bench.FromLog) {
+		if _, known := configKeys[s.Key]; known || hasPrefix(l.msg, "non-default") {
+			cmd.config.Add(s.Key, s.Value, bench.FromLog)
+		}
+	}
+	d.ctx.serverSays(cmd, l.number)
+	return true
+}
+
+func readServerVersion(d *document, l line) bool {
+	_, rest, _ := strings.Cut(string(l.msg), " version ")
+	version, _, _ := strings.Cut(rest, " ")
+	cmd := command{role: server, engine: "vllm"}
+	cmd.config.Add("build", redact("", strings.Trim(version, ",")), bench.FromLog)
+	if _, model, ok := strings.Cut(rest, "serving model "); ok {
+		cmd.config.Add("model", redact("", strings.TrimSpace(model)), bench.FromLog)
+	}
+	d.ctx.serverSays(cmd, l.number)
+	return true
+}
+
+// serverSays remembers what a server says of itself, together with what it
+// said right before.
+func (c *context) serverSays(cmd command, number int) {
+	cmd.place = c.here(number)
+	if n := len(c.commands); n > 0 {
+		last := &c.commands[n-1]
+		near := last.role == server && last.engine == cmd.engine && last.line > c.lastRun && last.section == cmd.section && number-last.line < 200
+		if a, b := last.config.Get("model"), cmd.config.Get("model"); near && (a == "" || b == "" || sameModel(a, b)) {
+			cmd.config.Merge(last.config)
+			*last = cmd
+			return
+		}
+	}
+	c.commands = append(c.commands, cmd)
+}

@@ -1,0 +1,180 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// serveKeys rename the keys of a saved serving result: typos of old versions,
+// and counters that have a name of ours.
+var serveKeys = map[string]string{
+	"request_inthroughput":          "request_throughput",
+	"request_goodput:":              "request_goodput",
+	"spec_decode_acceptance_rate":   "draft_acceptance_rate", // percent
+	"spec_decode_acceptance_length": "mean_acceptance_length",
+	"spec_decode_num_drafts":        "num_drafts",
+	"spec_decode_draft_tokens":      "num_draft_tokens",
+	"spec_decode_accepted_tokens":   "num_accepted_tokens",
+	"probe_median_e2el_ms":          "probe_median_e2el_ms",
+	"accuracy_rate":                 "accuracy_rate",
+	"accept_length":                 "mean_acceptance_length",
+}
+
+// serveObject reads a saved result of vLLM's or SGLang's serving benchmark.
+func serveObject(d *document, o *object) bool {
+	if o.get("completed") == nil || o.get("duration") == nil {
+		return false
+	}
+	r := &bench.Run{Source: bench.Source{Line: o.line, EndLine: o.end, Tool: "vllm-serve", Format: "json"}}
+	if o.get("mean_e2e_latency_ms") != nil || o.get("total_output_tokens_retokenized") != nil {
+		r.Source.Tool = "sglang-serve"
+	}
+	var args bench.Config
+	for i := range o.members {
+		m := &o.members[i]
+		name := m.key
+		if n, ok := serveKeys[name]; ok {
+			name = n
+		}
+		name = strings.Replace(name, "_e2e_latency_ms", "_e2el_ms", 1)
+		if isServeMetric(name) {
+			d.jsonMetric(r, m, name)
+			continue
+		}
+		if m.kind == jsonString || m.kind == jsonNumber || m.kind == jsonBool {
+			args.Add(m.key, boolWord(string(m.text)), bench.FromJSON)
+		}
+	}
+	r.Config = benchmarkArgs(args, bench.FromJSON)
+	if l := o.scalar("label"); l != "" {
+		r.Label = redact("", l)
+	}
+	counts(r)
+	perRequest(r, o)
+	notMeasured(r)
+	d.pending = pending{}
+	d.emit(r)
+	return true
+}
+
+// boolWord writes a JSON boolean as argparse's Namespace would.
+func boolWord(s string) string {
+	if s == "false" {
+		return "False"
+	}
+	return s
+}
+
+// jsonMetric adds a member as a metric. Null is not measured; a wrong type
+// loses the metric with a message, not the run.
+func (d *document) jsonMetric(r *bench.Run, m *member, name string) {
+	switch m.kind {
+	case jsonNumber:
+		metric, ok := d.metric(name, string(m.text), m.line, m.key)
+		if !ok || name == "rtfx" && metric.Value == 0 {
+			return
+		}
+		metric.Decimals = -1
+		if m.key == "spec_decode_acceptance_rate" {
+			metric = metric.Percent()
+		}
+		r.Add(metric)
+	case jsonNull:
+	case jsonString:
+		if !isNothing(string(m.text)) {
+			d.errorf(m.line, "%s: expected a number, found %q", printable(clip(m.key)), printable(clip(m.text)))
+		}
+	default:
+		d.errorf(m.line, "%s: expected a number, found %s", printable(clip(m.key)), kindName(m.kind))
+	}
+}
+
+func kindName(k jsonKind) string {
+	return [...]string{"null", "a boolean", "a number", "a string", "an object", "a list"}[k]
+}
+
+// isServeMetric reports whether a key is a measurement rather than a setting.
+func isServeMetric(name string) bool {
+	if _, _, ok := bench.SplitLatency(name); ok {
+		return true
+	}
+	switch name {
+	case "total_output_tokens_retokenized", "total_input_text_tokens", "total_input_vision_tokens", "mean_concurrency":
+		return true
+	}
+	return bench.IsKnown(name)
+}
+
+// perRequest computes the statistics that a result does not give from the
+// per-request lists of --save-detailed, as vLLM computes them: only over
+// requests that gave output, TPOT without the first token, percentiles with
+// linear interpolation, the standard deviation of the population.
+func perRequest(r *bench.Run, o *object) {
+	ttfts, itls, outputs := o.numbers("ttfts"), o.get("itls"), o.numbers("output_lens")
+	if len(ttfts) == 0 || len(outputs) != len(ttfts) {
+		return
+	}
+	var ttft, tpot, e2el samples
+	haveITL := itls != nil && itls.list != nil && len(itls.list.rows) == len(ttfts)
+	for i, first := range ttfts {
+		if outputs[i] <= 0 {
+			continue
+		}
+		ttft.add(1000 * first)
+		if haveITL {
+			sum := itls.list.rows[i].sum
+			e2el.add(1000 * (first + sum))
+			if outputs[i] > 1 {
+				tpot.add(1000 * sum / (outputs[i] - 1))
+			}
+		}
+	}
+	ttft.statistics(r, "ttft", 1)
+	tpot.statistics(r, "tpot", 1)
+	if haveITL {
+		all := samples{itls.list.nums}
+		all.statistics(r, "itl", 1000)
+	}
+	e2el.statistics(r, "e2el", 1)
+}
+
+// numbers returns a list of numbers, nil if the key has none.
+func (o *object) numbers(key string) []float64 {
+	m := o.get(key)
+	if m == nil || m.list == nil || len(m.list.rows) > 0 {
+		return nil
+	}
+	return m.list.nums.slice()
+}
+
+// serveRow reads a row of a CSV file whose columns are the keys of the JSON.
+func serveRow(d *document, t *csvTable, row csvRow) {
+	r := &bench.Run{Source: bench.Source{Line: row.line, EndLine: row.end, Tool: "vllm-serve", Format: "csv"}}
+	var args bench.Config
+	for i, key := range t.header {
+		value := strings.TrimSpace(row.cells[i])
+		name := key
+		if n, ok := serveKeys[name]; ok {
+			name = n
+		}
+		if isServeMetric(name) {
+			if m, ok := d.metric(name, value, row.line, key); ok {
+				m.Decimals = -1
+				if key == "spec_decode_acceptance_rate" {
+					m = m.Percent()
+				}
+				r.Add(m)
+			}
+		} else if key != "" && key != "source_file" && !strings.HasPrefix(value, "[") {
+			args.Add(key, value, bench.FromJSON)
+		}
+	}
+	if len(r.Metrics) == 0 {
+		return
+	}
+	r.Config = benchmarkArgs(args, bench.FromJSON)
+	counts(r)
+	notMeasured(r)
+	d.emit(r)
+}

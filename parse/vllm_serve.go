@@ -1,0 +1,461 @@
+package parse
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// vllmServe reads benchmark_serving.py and `vllm bench serve`: three
+// generations of text and the saved JSON. SGLang's block is the same block with
+// other labels, and is told by them.
+var vllmServe = Format{
+	Tool:    "vllm-serve",
+	Reads:   "text (all three generations), JSON (--save-result, --save-detailed, --append-result), CSV made of it",
+	Since:   "v0.1.0 (2023)",
+	Example: "============ Serving Benchmark Result ============",
+	Lines: []Start{
+		{Anywhere: "Serving Benchmark Result", Read: startServe},
+		{Prefix: "Successful requests:", Read: startBareServe},
+		{Prefix: "Benchmark duration", Read: startBareServe},
+		{Prefix: "Total input tokens:", Read: startBareServe},
+		{Prefix: "Request throughput", Read: startBareServe},
+		{Prefix: "Total time: ", Read: startFirstServe},
+		{Prefix: "Namespace(", Read: readArguments},
+		{Prefix: "Traffic request rate:", Read: readProgress},
+		{Prefix: "Maximum request concurrency:", Read: readProgress},
+		{Prefix: "Burstiness factor:", Read: readProgress},
+		{Anywhere: "it/s", Read: readBar},
+		{Anywhere: "s/it", Read: readBar},
+	},
+	Keys:    []string{"request_throughput", "request_inthroughput"},
+	Object:  serveObject,
+	Columns: []string{"request_throughput", "output_throughput", "mean_ttft_ms"},
+	Row:     serveRow,
+}
+
+// pending is what a benchmark says before its result.
+type pending struct {
+	args  bench.Config // its argument line
+	log   bench.Config // its progress lines
+	total int          // requests of the last progress bar
+}
+
+// take gives a run what was said for it.
+func (d *document) take(r *bench.Run) {
+	p := d.pending
+	d.pending = pending{}
+	r.Config.Merge(p.log)
+	r.Config.Merge(p.args)
+	if p.total > 0 && r.Completed != nil && p.total >= *r.Completed && !r.Config.Has("num_prompts") && r.Attempted == nil {
+		r.Attempted = &p.total
+	}
+}
+
+// readArguments reads `Namespace(…)`, the arguments of the next run.
+func readArguments(d *document, l line) bool {
+	d.closeBlock()
+	d.pending = pending{}
+	d.ctx.startArgs(d, l)
+	return true
+}
+
+// arguments takes a complete argument line.
+func (d *document) arguments(text string) {
+	d.pending.args = argumentLine(text, bench.FromArgs)
+}
+
+// readProgress reads the settings that a client prints before it starts.
+func readProgress(d *document, l line) bool {
+	label, value, _ := strings.Cut(string(l.msg), ":")
+	value, _, _ = strings.Cut(strings.TrimSpace(value), " ")
+	key := map[string]string{
+		"Traffic request rate": "request_rate", "Maximum request concurrency": "concurrency", "Burstiness factor": "burstiness",
+	}[label]
+	if value == "None" || !plausible(key, value) {
+		return true
+	}
+	d.pending.log.Set(key, tidyValue(key, value), bench.FromLog)
+	return true
+}
+
+// readBar reads how many requests a progress bar counts: `64/64 [01:23<00:00`.
+func readBar(d *document, l line) bool {
+	open := bytes.LastIndex(l.text, []byte(" ["))
+	if open < 0 {
+		return false
+	}
+	b := bytes.TrimSpace(l.text[:open])
+	slash := bytes.LastIndexByte(b, '/')
+	if slash < 0 {
+		return false
+	}
+	if n, err := strconv.Atoi(string(b[slash+1:])); err == nil && n > 0 && n < 1<<30 {
+		d.pending.total = n
+	}
+	return true
+}
+
+// A serveBlock is a serving result while it is read.
+type serveBlock struct {
+	run    *bench.Run
+	framed bool // it began with its title
+	first  bool // the first generation, in seconds
+	gap    int  // lines since the last one that was ours
+	sglang bool
+}
+
+func newServeBlock(number int) *serveBlock {
+	return &serveBlock{run: &bench.Run{Source: bench.Source{Line: number, EndLine: number, Tool: "vllm-serve", Format: "text"}}}
+}
+
+// startServe reads the title of a block. Prose that mentions it has neither
+// rules around it nor stands alone.
+func startServe(d *document, l line) bool {
+	b := bytes.Trim(l.text, " \t*#>=-")
+	if i := bytes.Index(l.text, []byte("==== Serving Benchmark Result")); i < 0 && !bytes.Equal(b, []byte("Serving Benchmark Result")) {
+		return false
+	}
+	block := newServeBlock(l.number)
+	block.framed = true
+	d.open(block)
+	return true
+}
+
+// startBareServe reads a block without its title: the second generation, or one
+// that was cut at the top.
+func startBareServe(d *document, l line) bool {
+	block := newServeBlock(l.number)
+	if block.line(d, l) != taken || len(block.run.Metrics) == 0 && block.run.Completed == nil {
+		return false
+	}
+	d.open(block)
+	return true
+}
+
+// startFirstServe reads the first generation, which starts `Total time: 123.45 s`.
+func startFirstServe(d *document, l line) bool {
+	if !bytes.HasSuffix(l.msg, []byte(" s")) {
+		return false
+	}
+	block := newServeBlock(l.number)
+	block.first = true
+	if block.line(d, l) != taken {
+		return false
+	}
+	d.open(block)
+	return true
+}
+
+func (s *serveBlock) line(d *document, l line) verdict {
+	if len(l.text) == 0 {
+		return s.stray()
+	}
+	if isRule(l.text, '=') {
+		s.run.Source.EndLine = l.number
+		return takenLast
+	}
+	if bytes.Contains(l.text, []byte("Serving Benchmark Result")) {
+		return ended
+	}
+	if l.text[0] == '#' {
+		if serveSections[strings.ToLower(strings.Trim(string(l.text), "# "))] {
+			return taken
+		}
+		return ended
+	}
+	if l.text[0] == '-' && bytes.HasSuffix(l.text, []byte("--")) {
+		s.gap = 0
+		return taken
+	}
+	colon := bytes.LastIndexByte(l.msg, ':')
+	if colon <= 0 || colon > 60 {
+		return s.stray()
+	}
+	label := strings.ToLower(string(l.msg[:colon]))
+	value := string(bytes.Trim(l.msg[colon+1:], " \t`*"))
+	if hasPrefix(l.msg, "Namespace(") || !s.set(d, label, value, l.number) {
+		return s.stray()
+	}
+	s.gap = 0
+	s.run.Source.EndLine = l.number
+	return taken
+}
+
+// stray counts lines that are not ours. Server logs may stand between the lines
+// of a block, but a block that has lost its end must not swallow what follows.
+func (s *serveBlock) stray() verdict {
+	s.gap++
+	if s.framed && s.gap > 40 || !s.framed && s.gap > 2 {
+		return ended
+	}
+	return passed
+}
+
+func isRule(b []byte, c byte) bool {
+	b = bytes.TrimSpace(b)
+	if len(b) < 20 {
+		return false
+	}
+	for _, x := range b {
+		if x != c {
+			return false
+		}
+	}
+	return true
+}
+
+var serveSections = map[string]bool{
+	"time to first token": true, "time per output token (excl. 1st token)": true, "inter-token latency": true,
+	"end-to-end latency": true, "speculative decoding": true, "probe requests": true, "diffusion decoding": true,
+}
+
+// serveLabels are the labels of a block, in lower case since their case changed
+// over the years. Latencies follow from their parts in latencyLabel.
+var serveLabels = map[string]string{
+	"successful requests":                  "completed",
+	"failed requests":                      "failed",
+	"benchmark duration (s)":               "duration",
+	"benchmark duration":                   "duration",
+	"total input tokens":                   "total_input_tokens",
+	"total generated tokens":               "total_output_tokens",
+	"request throughput (req/s)":           "request_throughput",
+	"request throughput":                   "request_throughput",
+	"request goodput (req/s)":              "request_goodput",
+	"input throughput (inputs/s)":          "input_sequence_throughput",
+	"input token throughput (tok/s)":       "input_throughput",
+	"input token throughput":               "input_throughput",
+	"output token throughput (tok/s)":      "output_throughput",
+	"output token throughput":              "output_throughput",
+	"total token throughput (tok/s)":       "total_token_throughput",
+	"peak output token throughput (tok/s)": "max_output_tokens_per_s",
+	"peak concurrent requests":             "max_concurrent_requests",
+	"rtfx (inverse real-time factor)":      "rtfx",
+	"probe requests completed":             "probe_completed",
+	"probe requests failed":                "probe_failed",
+	"committed throughput (tok/s)":         "diffusion_committed_throughput",
+	"denoising steps per canvas":           "diffusion_steps_per_canvas",
+	"committed per denoising step":         "diffusion_committed_per_step",
+	"committed tokens":                     "diffusion_committed_tokens",
+	"denoising steps":                      "diffusion_denoising_steps",
+	"canvas positions evaluated":           "diffusion_canvas_positions",
+	"acceptance rate (%)":                  "draft_acceptance_rate",
+	"acceptance length":                    "mean_acceptance_length",
+	"accept length":                        "mean_acceptance_length",
+	"drafts":                               "num_drafts",
+	"draft tokens":                         "num_draft_tokens",
+	"accepted tokens":                      "num_accepted_tokens",
+	"accuracy rate (%)":                    "accuracy",
+
+	// the first generation
+	"total time":                       "duration",
+	"throughput":                       "request_throughput",
+	"average latency":                  "avg_latency",
+	"average latency per token":        "avg_latency_per_token",
+	"average latency per output token": "avg_latency_per_output_token",
+
+	// SGLang
+	"total generated tokens (retokenized)": "total_output_tokens_retokenized",
+	"total input text tokens":              "total_input_text_tokens",
+	"total input vision tokens":            "total_input_vision_tokens",
+	"concurrency":                          "mean_concurrency",
+}
+
+// serveSettings are the labels that say how a run was made.
+var serveSettings = map[string]string{
+	"maximum request concurrency": "concurrency", "request rate configured (rps)": "request_rate",
+	"max reqeuest concurrency": "concurrency", "max request concurrency": "concurrency", "traffic request rate": "request_rate",
+	"backend": "backend",
+}
+
+// sglangLabels stand only in SGLang's block.
+var sglangLabels = map[string]bool{
+	"backend": true, "max reqeuest concurrency": true, "max request concurrency": true, "total generated tokens (retokenized)": true,
+	"concurrency": true, "traffic request rate": true, "mean e2e latency (ms)": true,
+}
+
+// set reads one labelled value into the run. It returns false for a label that
+// is not one of a serving result.
+func (s *serveBlock) set(d *document, label, value string, number int) bool {
+	if sglangLabels[label] && s.framed {
+		s.sglang = true
+	}
+	if key, ok := serveSettings[label]; ok {
+		if key == "request_rate" && !s.framed {
+			return false // a progress line, not one of a block
+		}
+		if value != "" && value != "None" && plausible(key, value) && !strings.Contains(value, " ") {
+			s.run.Config.Add(key, tidyValue(key, value), bench.FromLog)
+		}
+		return true
+	}
+	name, ok := serveLabels[label]
+	unit := ""
+	if i := strings.IndexByte(value, ' '); i > 0 {
+		value, unit = value[:i], strings.TrimSpace(value[i:])
+	}
+	if !ok {
+		if name, ok = latencyLabel(label, unit == "ms"); !ok {
+			return s.position(d, label, value, number) || label == "per-position acceptance (%)"
+		}
+	}
+	switch label {
+	case "total time", "average latency", "average latency per token", "average latency per output token":
+		if !s.first || unit != "s" {
+			return false
+		}
+	case "throughput":
+		if !s.first || unit != "requests/s" {
+			return false
+		}
+	}
+	m, ok := d.metric(name, value, number, label)
+	if !ok {
+		return true
+	}
+	if strings.HasSuffix(label, "(%)") {
+		m = m.Percent()
+	}
+	s.run.Add(m)
+	return true
+}
+
+// position reads the acceptance at one draft position.
+func (s *serveBlock) position(d *document, label, value string, number int) bool {
+	i, ok := strings.CutPrefix(strings.TrimSpace(label), "position ")
+	if !ok || len(i) > 3 || !plainNumber([]byte(i)) {
+		return false
+	}
+	if m, ok := d.metric("acceptance_rate_pos"+i, value, number, label); ok {
+		s.run.Add(m.Percent())
+	}
+	return true
+}
+
+// latencyLabel turns `P99.9 TTFT (ms)` into p99.9_ttft_ms. In the second
+// generation the unit stood behind the value, and TPOT was the whole latency
+// over all tokens: another thing, so it has another name.
+func latencyLabel(label string, unitBehind bool) (string, bool) {
+	rest, inLabel := strings.CutSuffix(label, " (ms)")
+	if inLabel == unitBehind {
+		return "", false
+	}
+	stat, family, ok := strings.Cut(rest, " ")
+	if !ok {
+		return "", false
+	}
+	probe := ""
+	if f, ok := strings.CutPrefix(family, "probe "); ok {
+		probe, family = "probe_", f
+	}
+	switch family {
+	case "e2e latency":
+		family = "e2el"
+	case "tpot":
+		if unitBehind {
+			family = "latency_per_token"
+		}
+	}
+	name := probe + stat + "_" + family + "_ms"
+	_, _, ok = bench.SplitLatency(name)
+	return name, ok
+}
+
+// metric reads a number of a log. Words that stand for nothing (None, nan, N/A)
+// give no metric; anything else that is no number is told.
+func (d *document) metric(name, value string, number int, what string) (bench.Metric, bool) {
+	x, decimals, ok := readNumber(value)
+	if ok {
+		return bench.Metric{Name: name, Value: x, Raw: x, Decimals: decimals}, true
+	}
+	if !isNothing(value) {
+		d.errorf(number, "%s: expected a number, found %q", printable(clip(what)), printable(clip(value)))
+	}
+	return bench.Metric{}, false
+}
+
+// readNumber reads a decimal number, with thousands separators or without, and
+// counts its decimals.
+func readNumber(s string) (x float64, decimals int, ok bool) {
+	if strings.IndexByte(s, ',') > 0 {
+		if !thousands(s) {
+			return 0, 0, false
+		}
+		s = strings.ReplaceAll(s, ",", "")
+	}
+	if !plainNumber([]byte(s)) {
+		return 0, 0, false
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || !finite(x) {
+		return 0, 0, false
+	}
+	if dot := strings.IndexByte(s, '.'); dot >= 0 {
+		decimals = len(s) - dot - 1
+	}
+	if strings.ContainsAny(s, "eE") {
+		decimals = -1
+	}
+	return x, decimals, true
+}
+
+// thousands reports whether the commas of a number stand before groups of three.
+func thousands(s string) bool {
+	whole, _, _ := strings.Cut(s, ".")
+	parts := strings.Split(whole, ",")
+	for i, p := range parts {
+		if i > 0 && len(p) != 3 || i == 0 && (len(p) == 0 || len(p) > 3) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNothing(s string) bool {
+	switch strings.ToLower(s) {
+	case "", "none", "nan", "n/a", "na", "null", "inf", "-inf", "infinity", "-", "--", "not", "nan%":
+		return true
+	}
+	return false
+}
+
+func (s *serveBlock) close(d *document) {
+	r := s.run
+	if s.sglang {
+		r.Source.Tool = "sglang-serve"
+	}
+	counts(r)
+	least := 1
+	if !s.framed {
+		least = 3
+	}
+	if len(r.Metrics) < least || !r.Has("request_throughput") && !r.Has("output_throughput") && !r.Has("duration") && !r.Has("mean_ttft_ms") {
+		return
+	}
+	d.take(r)
+	d.attachSpec(r)
+	notMeasured(r)
+	d.emit(r)
+}
+
+// counts moves the number of completed requests to its own field.
+func counts(r *bench.Run) {
+	if m, ok := r.Metric("completed"); ok && m.Value >= 0 && m.Value < 1<<40 {
+		n := int(m.Value)
+		r.Completed = &n
+	}
+}
+
+// notMeasured drops the latencies of a run in which nothing completed: they are
+// printed as 0.00 and would win every comparison.
+func notMeasured(r *bench.Run) {
+	if r.Completed == nil || *r.Completed > 0 {
+		return
+	}
+	r.Drop(func(m bench.Metric) bool {
+		_, _, latency := bench.SplitLatency(m.Name)
+		return latency && m.Value == 0
+	})
+}

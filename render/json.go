@@ -1,0 +1,190 @@
+// Package render writes facts as Markdown, text, CSV and JSON. It decides
+// nothing about who won.
+package render
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// Schema names the JSON that the program writes.
+const Schema = "benchreport/v1"
+
+// RunsJSON writes runs and the problems met on the way as JSON, a run a line.
+func RunsJSON(out io.Writer, runs []*bench.Run, problems []bench.Problem) error {
+	w := jsonWriter{out: bufio.NewWriterSize(out, 64<<10)}
+	w.raw(`{"schema":`).string(Schema).raw(",\n\"runs\":[")
+	for i, r := range runs {
+		w.comma(i).raw("\n")
+		w.run(r)
+	}
+	w.raw("],\n\"errors\":[")
+	for i, p := range problems {
+		w.comma(i).raw("\n").raw(`{"file":`).string(p.File).raw(`,"line":`).int(p.Line).raw(`,"message":`).string(p.Message).raw("}")
+	}
+	w.raw("]}\n")
+	return w.flush()
+}
+
+// A jsonWriter appends JSON to a buffer. encoding/json would need a map for
+// each run to keep our key order, and most of the time of a long list.
+type jsonWriter struct {
+	out *bufio.Writer
+	b   []byte
+	err error
+}
+
+func (w *jsonWriter) raw(s string) *jsonWriter {
+	w.b = append(w.b, s...)
+	return w
+}
+
+// comma separates elements; between runs it also hands on what was written.
+func (w *jsonWriter) comma(i int) *jsonWriter {
+	if i > 0 {
+		w.b = append(w.b, ',')
+	}
+	if len(w.b) > 32<<10 {
+		w.send()
+	}
+	return w
+}
+
+func (w *jsonWriter) send() {
+	if _, err := w.out.Write(w.b); err != nil && w.err == nil {
+		w.err = err
+	}
+	w.b = w.b[:0]
+}
+
+func (w *jsonWriter) flush() error {
+	w.send()
+	if err := w.out.Flush(); err != nil && w.err == nil {
+		w.err = err
+	}
+	return w.err
+}
+
+func (w *jsonWriter) int(n int) *jsonWriter {
+	w.b = strconv.AppendInt(w.b, int64(n), 10)
+	return w
+}
+
+// float writes a number; what is none is null.
+func (w *jsonWriter) float(x float64) *jsonWriter {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return w.raw("null")
+	}
+	format := byte('f')
+	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	w.b = strconv.AppendFloat(w.b, x, format, -1, 64)
+	return w
+}
+
+// string writes a string so that it is safe inside HTML too.
+func (w *jsonWriter) string(s string) *jsonWriter {
+	const hex = "0123456789abcdef"
+	w.b = append(w.b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			switch {
+			case c == '"' || c == '\\':
+				w.b = append(w.b, '\\', c)
+			case c < 0x20 || c == '<' || c == '>' || c == '&' || c == 0x7f:
+				w.b = append(w.b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			default:
+				w.b = append(w.b, c)
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			w.b = append(w.b, `\ufffd`...)
+		case r == '\u2028' || r == '\u2029':
+			w.b = append(w.b, `\u202`...)
+			w.b = append(w.b, hex[r&15])
+		default:
+			w.b = append(w.b, s[i:i+n]...)
+		}
+		i += n
+	}
+	w.b = append(w.b, '"')
+	return w
+}
+
+func (w *jsonWriter) optional(n *int) *jsonWriter {
+	if n == nil {
+		return w.raw("null")
+	}
+	return w.int(*n)
+}
+
+func (w *jsonWriter) run(r *bench.Run) {
+	w.raw(`{"id":`).string(r.ID).raw(`,"label":`).string(r.Label).raw(`,"input":`).string(r.Input)
+	w.raw(`,"source":{"file":`).string(r.Source.File).raw(`,"line":`).int(r.Source.Line).raw(`,"end_line":`).int(r.Source.EndLine)
+	w.raw(`,"tool":`).string(r.Source.Tool).raw(`,"format":`).string(r.Source.Format).raw(`},"config":{`)
+	for i, s := range r.Config {
+		w.comma(i).string(s.Key).raw(":").string(s.Value)
+	}
+	w.raw(`},"config_from":{`)
+	for i, s := range r.Config {
+		w.comma(i).string(s.Key).raw(":").string(string(s.From))
+	}
+	w.raw(`},"completed":`).optional(r.Completed).raw(`,"attempted":`).optional(r.Attempted)
+	w.raw(`,"replicas":`).int(max(r.Replicas, 1)).raw(`,"metrics":{`)
+	for i := range r.Metrics {
+		w.comma(i).metric(&r.Metrics[i])
+	}
+	w.raw(`},"findings":[`)
+	for i, f := range r.Findings {
+		w.comma(i).finding(f)
+	}
+	w.raw("]}")
+}
+
+func (w *jsonWriter) metric(m *bench.Metric) {
+	info := bench.Lookup(m.Name)
+	w.string(m.Name).raw(`:{"value":`).float(m.Value).raw(`,"raw":`).float(m.Raw).raw(`,"unit":`).string(info.Unit).raw(`,"better":`)
+	if info.Better == bench.Neither {
+		w.raw("null")
+	} else {
+		w.string(string(info.Better))
+	}
+	w.raw(`,"std":`)
+	if m.HasStd {
+		w.float(m.Std)
+	} else {
+		w.raw("null")
+	}
+	w.raw(`,"n":`)
+	if m.N > 0 {
+		w.int(m.N)
+	} else {
+		w.raw("null")
+	}
+	if len(m.Samples) > 0 {
+		w.raw(`,"samples":[`)
+		for i, x := range m.Samples {
+			w.comma(i).float(x)
+		}
+		w.raw("]")
+	}
+	if m.Derived {
+		w.raw(`,"derived":true`)
+	}
+	w.raw("}")
+}
+
+func (w *jsonWriter) finding(f bench.Finding) {
+	w.raw(`{"code":`).string(f.Code).raw(`,"severity":`).string(string(f.Severity)).raw(`,"message":`).string(f.Message).raw("}")
+}
