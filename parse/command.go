@@ -195,6 +195,10 @@ func (c *command) flags(words []string, prog *program) int {
 		}
 		c.set(key, value)
 	}
+	if users := c.config.Get("concurrency"); c.tool == "locust" && users != "" && c.config.Has("request_rate") {
+		c.drop("concurrency") // an open loop: the users are a pool, not the load
+		c.set("users", users)
+	}
 	return n
 }
 

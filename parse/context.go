@@ -28,8 +28,8 @@ type context struct {
 	commands  []command
 	vars      map[string]string
 	exports   []export
-	lastRun   int // the last line of the last run
-	prose     bool
+	lastRun   int                   // the last line of the last run
+	titles    map[*bench.Run]string // the heading above each run
 
 	joined     strings.Builder // a command or argument line over several lines
 	joinKind   joinKind
@@ -108,8 +108,6 @@ func (c *context) fenceLine(d *document, b []byte, number int) bool {
 	c.fence, c.fenceMark = c.fences, mark
 	return true
 }
-
-func (c *context) blank() {}
 
 // line reads a line that no format wanted.
 func (c *context) line(d *document, l line) {
@@ -352,7 +350,7 @@ func (c *context) apply(d *document, r *bench.Run) {
 	agrees := func(f *fact) bool { return f.model == "" || model == "" || sameModel(f.model, model) }
 	label, labelTier := "", tierFar
 	name := func(f *fact, tier int) {
-		if tier < labelTier && !f.bare && f.text != "" {
+		if tier < labelTier && f.text != "" && (!f.bare || tier == tierHeading) {
 			label, labelTier = f.text, tier
 		}
 	}
@@ -397,11 +395,45 @@ func (c *context) apply(d *document, r *bench.Run) {
 			r.Config.Add(s.Key, tidyValue(s.Key, s.Value), cl.from)
 		}
 	}
+	if n := len(c.headings); n > 0 {
+		// A comment that says what the heading says is written as the heading.
+		title := redact("", c.headings[n-1].text)
+		if strings.EqualFold(label, title) {
+			label = title
+		}
+		if c.titles == nil {
+			c.titles = map[*bench.Run]string{}
+		}
+		c.titles[r] = title
+	}
 	if r.Label == "" {
 		r.Label = redact("", label)
 	}
 	if r.Source.EndLine > c.lastRun {
 		c.lastRun = r.Source.EndLine
+	}
+}
+
+// distinguish names runs by their headings where the comments above them name
+// them all alike, as a script does that writes the same title each time.
+func (c *context) distinguish(runs []*bench.Run) {
+	if len(c.titles) == 0 {
+		return
+	}
+	byLabel := map[string][]*bench.Run{}
+	for _, r := range runs {
+		byLabel[r.Label] = append(byLabel[r.Label], r)
+	}
+	for _, group := range byLabel {
+		alike := slices.IndexFunc(group, func(r *bench.Run) bool { return c.titles[r] != c.titles[group[0]] }) < 0
+		if alike || len(group) > 1000 {
+			continue
+		}
+		for _, r := range group {
+			if t := c.titles[r]; t != "" {
+				r.Label = t
+			}
+		}
 	}
 }
 

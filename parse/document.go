@@ -37,9 +37,11 @@ type document struct {
 	pending  pending // what was said for the next run
 	spec     specLines
 	engine   engineLines
+	untitled []*bench.Run // serving blocks without a title
 	llama    llamaState
 	locust   locustState
 	eval     evalModel
+	strings  map[string]string
 	lineBase int // for a nested document: the line its text stands on
 }
 
@@ -174,7 +176,12 @@ func (d *document) wrapped(o *object, runs []*bench.Run) {
 
 // text reads one line of text.
 func (d *document) text(b []byte, number int) {
-	b = bytes.TrimRight(b, " \t")
+	if hasPrefix(b, "INFO:  ") {
+		return // an access log line: most of a server log
+	}
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
+		b = b[:len(b)-1]
+	}
 	if len(b) == 0 {
 		d.blank(number)
 		return
@@ -241,7 +248,6 @@ func hasPrefix(b []byte, p string) bool { return len(b) >= len(p) && string(b[:l
 
 // blank reads an empty line: some blocks end there.
 func (d *document) blank(number int) {
-	d.ctx.blank()
 	if d.block != nil {
 		switch d.block.line(d, line{number: number}) {
 		case ended, takenLast:
@@ -276,13 +282,14 @@ func (d *document) finish() {
 	d.endText()
 	d.flushLocust()
 	d.flushServerLines()
-	d.runs = mergeRestated(d.runs)
+	d.runs = mergeRestated(dropQuoted(d.runs, d.untitled))
 	if d.depth > 0 {
 		return
 	}
 	if len(d.runs) == 0 {
 		return
 	}
+	d.ctx.distinguish(d.runs)
 	file := fileFacts(d.file)
 	for _, r := range d.runs {
 		complete(r, file)
@@ -299,8 +306,25 @@ func (d *document) emit(r *bench.Run) {
 	if r.Source.EndLine < r.Source.Line {
 		r.Source.EndLine = r.Source.Line
 	}
+	r.Config.Add("engine", toolEngine[r.Source.Tool], bench.FromDerived)
 	d.runs = append(d.runs, r)
 	d.ctx.apply(d, r)
+}
+
+// intern gives a text as a string, the same one for the same text: the rows of
+// a table repeat their settings.
+func (d *document) intern(b []byte) string {
+	if s, ok := d.strings[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	if len(s) <= 128 && len(d.strings) < 1<<14 {
+		if d.strings == nil {
+			d.strings = map[string]string{}
+		}
+		d.strings[s] = s
+	}
+	return s
 }
 
 func (d *document) errorf(line int, format string, args ...any) {

@@ -58,9 +58,9 @@ func exists(path string) bool {
 
 // A Result is what was read from a set of inputs.
 type Result struct {
-	Runs   []*bench.Run // in the order of the inputs
-	Errors []bench.Problem      // what could not be read
-	Notes  []bench.Problem      // what is worth knowing and no error
+	Runs   []*bench.Run    // in the order of the inputs
+	Errors []bench.Problem // what could not be read
+	Notes  []bench.Problem // what is worth knowing and no error
 }
 
 // A file is one input after folders and globs are expanded.

@@ -50,7 +50,7 @@ var dullKeys = map[string]bool{
 	"percentile_metrics": true, "metric_percentiles": true, "dataset_path": true, "disable_log_requests": true, "disable_log_stats": true,
 	"uvloop": true, "log_level": true, "download_dir": true, "header": true, "func": true, "config": true, "help": true, "verbose": true,
 	"ready_check_timeout_sec": true, "save_to_pytorch_benchmark_format": true, "plot_timeline": true, "plot_dataset_stats": true,
-	"served_model_name": true, "chat_template": true, "api_key": true, "date": true,
+	"served_model_name": true, "chat_template": true, "request_id_prefix": true, "api_key": true, "date": true,
 }
 
 // canonicalKey gives the name under which a tool's argument or key is kept.
@@ -64,13 +64,31 @@ func canonicalKey(name string) string {
 
 // isSecret reports whether a key or variable of that name may hold a secret.
 func isSecret(name string) bool {
+	if !soundsSecret(name) {
+		return false
+	}
 	n := strings.ToLower(strings.ReplaceAll(name, "-", "_"))
-	for _, s := range [...]string{"api_key", "apikey", "secret", "password", "passwd", "authorization", "credential", "private_key", "access_key"} {
+	for _, s := range [...]string{"api_key", "apikey", "secret", "password", "passwd", "authorization", "credential"} {
 		if strings.Contains(n, s) {
 			return true
 		}
 	}
-	return n == "token" || strings.HasSuffix(n, "_token") || strings.HasSuffix(n, "_key") && !strings.HasSuffix(n, "num_key")
+	return n == "token" || strings.HasSuffix(n, "_token") || strings.HasSuffix(n, "_key")
+}
+
+// soundsSecret is a quick look at every key that is read: almost none goes on.
+func soundsSecret(name string) bool {
+	for i := 0; i+3 <= len(name); i++ {
+		var w [3]byte
+		for k := range w {
+			w[k] = name[i+k] | 0x20 // lower case
+		}
+		switch string(w[:]) {
+		case "key", "tok", "sec", "pas", "aut", "cre":
+			return true
+		}
+	}
+	return false
 }
 
 // secretValue finds what is a secret by its look: the tokens of model hubs,
@@ -208,35 +226,74 @@ func containsWord(text, word string) bool {
 	}
 }
 
-// quantPattern finds a quantization in a model name, most specific first.
-var quantPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[^a-z0-9])(i?q[1-8]_k_(?:xl|xs|[sml])|i?q[1-8]_k|iq[1-8]_(?:xxs|xs|nl|[sm])|q[1-8]_[01]|q[1-8]_k - (?:small|medium|large)|iq[1-8]_[a-z]+ - [0-9.]+ bpw|tq[12]_0|` +
-		`mxfp4|nvfp4|gptq|awq|exl[23]|w[0-9]+a[0-9]+|fp8|fp4|int8|int4|bnb|bf16|fp16|f16|float16|bfloat16|f32|fp32)(?:$|[^a-z0-9])`)
-})
+// quantWords are the quantizations that are a word, and the word for each.
+var quantWords = map[string]string{
+	"mxfp4": "MXFP4", "nvfp4": "NVFP4", "gptq": "GPTQ", "awq": "AWQ", "exl2": "EXL2", "exl3": "EXL3", "fp8": "FP8", "fp4": "FP4", "int8": "INT8",
+	"int4": "INT4", "bnb": "BNB", "bf16": "BF16", "bfloat16": "BF16", "fp16": "F16", "f16": "F16", "float16": "F16", "f32": "F32", "fp32": "F32",
+}
 
-// quantIn finds the quantization that a model name or a note tells.
+// quantIn finds the quantization that a model name or a note tells: the first
+// that stands apart from letters and digits.
 func quantIn(text string) string {
-	m := quantPattern().FindStringSubmatch(strings.ReplaceAll(text, "_MoE", " MoE"))
-	if m == nil {
+	s := strings.ToLower(text)
+	for i := 0; i < len(s); i++ {
+		if i > 0 && isAlnum(s[i-1]) || !isAlnum(s[i]) {
+			continue
+		}
+		end := i
+		for end < len(s) && isAlnum(s[end]) {
+			end++
+		}
+		if q, ok := quantWords[s[i:end]]; ok {
+			return q
+		}
+		if q := quantGGUF(s, i, end); q != "" {
+			return q
+		}
+		if w := s[i:end]; len(w) >= 4 && w[0] == 'w' { // w8a8, w4a16
+			if a := strings.IndexByte(w, 'a'); a > 1 && allDigits(w[1:a]) && allDigits(w[a+1:]) {
+				return strings.ToUpper(w)
+			}
+		}
+		i = end
+	}
+	return ""
+}
+
+// quantGGUF reads the quantizations of llama.cpp: Q4_0, Q4_K_M, UD-Q4_K_XL,
+// IQ2_XXS, TQ1_0, and as its tables write them `Q4_K - Medium`.
+func quantGGUF(s string, i, end int) string {
+	w := strings.TrimPrefix(strings.TrimPrefix(s[i:end], "i"), "t")
+	if len(w) != 2 || w[0] != 'q' || !isDigit(w[1]) || end == len(s) || s[end] != '_' {
 		return ""
 	}
-	q := strings.ToUpper(m[1])
-	switch q {
-	case "FP16", "FLOAT16":
-		return "F16"
-	case "FP32":
-		return "F32"
-	case "BFLOAT16":
-		return "BF16"
-	}
-	if base, size, ok := strings.Cut(q, " - "); ok && len(size) > 0 { // llama.cpp: Q4_K - Medium
-		if unicode.IsDigit(rune(size[0])) {
-			return base
+	// The parts behind underscores, as far as they are ones of a quantization.
+	last := end
+	for parts := 0; parts < 2 && last < len(s) && s[last] == '_'; parts++ {
+		next := last + 1
+		for next < len(s) && isAlnum(s[next]) {
+			next++
 		}
-		return base + "_" + size[:1]
+		switch s[last+1 : next] {
+		case "0", "1", "k", "s", "m", "l", "xl", "xs", "xxs", "nl":
+			last = next
+			continue
+		}
+		break
+	}
+	if last == end {
+		return ""
+	}
+	q := strings.ToUpper(s[i:last])
+	for _, size := range [...]string{" - small", " - medium", " - large"} {
+		if strings.HasPrefix(s[last:], size) {
+			return q + "_" + strings.ToUpper(size[3:4])
+		}
 	}
 	return q
 }
+
+func isAlnum(c byte) bool { return c >= 'a' && c <= 'z' || isDigit(c) }
 
 // backendEngine names the engine behind the client's backend, where it tells
 // one: openai and the like are only a protocol.
@@ -258,20 +315,22 @@ func backendEngine(backend string) string {
 	return ""
 }
 
+// toolEngine are the tools that measure one engine, whatever stands around.
+var toolEngine = map[string]string{
+	"llama-bench": "llama.cpp", "vllm-latency": "vllm", "vllm-engine": "vllm", "spec-decode": "vllm",
+}
+
 // complete derives what follows from the settings of a run: engine, quant,
 // gpus, how many requests were attempted, and whether all of them completed.
 func complete(r *bench.Run, file bench.Config) {
 	c := &r.Config
 	model := c.Get("model")
 	switch r.Source.Tool {
-	case "llama-bench":
-		c.Add("engine", "llama.cpp", bench.FromDerived)
-	case "vllm-throughput", "vllm-latency", "vllm-engine", "spec-decode", "nm-offline":
-		if isGGUF(model) && r.Source.Tool == "spec-decode" {
-			c.Add("engine", "llama.cpp", bench.FromDerived)
-		}
+	case "vllm-throughput", "nm-offline":
+		c.Add("engine", backendEngine(c.Get("backend")), bench.FromDerived)
 		c.Add("engine", "vllm", bench.FromDerived)
-	case "lm-eval": // an accuracy belongs to a model, whatever ran it
+	case "lm-eval":
+		c.Add("engine", backendEngine(c.Get("model_type")), bench.FromDerived)
 	default:
 		// What the client says of itself is not what was served.
 		if isGGUF(model) {

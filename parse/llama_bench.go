@@ -26,6 +26,7 @@ var llamaBench = Format{
 		{Prefix: "ggml_", Read: readDevice},
 		{Prefix: "Vulkan", Read: readDevice},
 		{Prefix: "INSERT INTO ", Read: readInsert},
+		{Anywhere: "iB | ", Read: readLoneRow},
 	},
 	Keys:    []string{"avg_ts"},
 	Object:  llamaObject,
@@ -58,6 +59,40 @@ func startLlamaTable(d *document, l line) bool {
 	d.open(&llamaTable{header: header, test: test, ts: ts, device: strings.Join(d.llama.devices, ", "), line0: l.number})
 	d.llama.devices = nil
 	return true
+}
+
+// readLoneRow reads a row whose header was not pasted with it. Its first four
+// columns and its last two are always the same; ngl follows the backend of a
+// GPU; what the others are cannot be told.
+func readLoneRow(d *document, l line) bool {
+	open := bytes.IndexByte(l.text, '|')
+	if open < 0 || open > 8 {
+		return false
+	}
+	cells := tableCells(string(l.text[open:]))
+	n := len(cells)
+	if n < 6 || !sized(cells[1], "MiB", "GiB") || !sized(cells[2], "M", "B") {
+		return false
+	}
+	if _, spread, ok := meanAndSpread(cells[n-1]); !ok || spread == nil || !setTest(&bench.Run{}, cells[n-2]) {
+		return false
+	}
+	header := []string{"model", "size", "params", "backend"}
+	for i := 4; i < n-2; i++ {
+		header = append(header, "column"+strconv.Itoa(i+1))
+	}
+	if n > 6 && !strings.Contains(cells[3], "CPU") && !strings.Contains(cells[3], "BLAS") {
+		header[4] = "ngl"
+	}
+	t := &llamaTable{header: append(header, "test", "t/s"), test: n - 2, ts: n - 1, device: strings.Join(d.llama.devices, ", ")}
+	t.row(d, cells, l.number)
+	return true
+}
+
+// sized reports whether s is a number and one of the units.
+func sized(s string, units ...string) bool {
+	x, unit, _ := strings.Cut(s, " ")
+	return slices.Contains(units, unit) && plainNumber([]byte(x))
 }
 
 // tableCells splits a row of a Markdown table. Backslash-escaped pipes stay.
@@ -335,10 +370,11 @@ func llamaObject(d *document, o *object) bool {
 		return false
 	}
 	r := &bench.Run{Source: bench.Source{Line: o.line, EndLine: o.end, Tool: "llama-bench", Format: "json"}}
+	r.Config = make(bench.Config, 0, len(o.members))
 	d.llamaFields(r, o.scalar, func(yield func(key, value string)) {
 		for i := range o.members {
 			if m := &o.members[i]; m.kind == jsonString || m.kind == jsonNumber || m.kind == jsonBool {
-				yield(m.key, string(m.text))
+				yield(m.key, d.intern(m.text))
 			}
 		}
 	}, o.line)

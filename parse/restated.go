@@ -64,6 +64,37 @@ func mergeRestated(runs []*bench.Run) []*bench.Run {
 	return slices.DeleteFunc(runs, func(r *bench.Run) bool { return restated[r] })
 }
 
+// dropQuoted drops serving blocks that lost their title because somebody quoted
+// them, where the block itself stands in the document with the very same figures.
+func dropQuoted(runs, untitled []*bench.Run) []*bench.Run {
+	if len(untitled) == 0 || len(runs) == len(untitled) {
+		return runs
+	}
+	bare := map[*bench.Run]bool{}
+	for _, r := range untitled {
+		bare[r] = true
+	}
+	titled := map[string]bool{}
+	for _, r := range runs {
+		if r.Source.Tool == "vllm-serve" && !bare[r] {
+			titled[figures(r)] = true
+		}
+	}
+	return slices.DeleteFunc(runs, func(r *bench.Run) bool { return bare[r] && titled[figures(r)] })
+}
+
+// figures writes all metrics of a run in one line.
+func figures(r *bench.Run) string {
+	var b []byte
+	for _, m := range r.Metrics {
+		b = append(b, m.Name...)
+		b = append(b, '=')
+		b = strconv.AppendFloat(b, m.Raw, 'g', -1, 64)
+		b = append(b, ' ')
+	}
+	return string(b)
+}
+
 func restatedKey(r *bench.Run, m bench.Metric) string {
 	return r.Source.Tool + "\x00" + r.Config.Get("task") + "\x00" + r.Config.Get("test") + "\x00" + r.Config.Get("depth") + "\x00" + m.Name
 }

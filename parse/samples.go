@@ -62,7 +62,10 @@ func (s *samples) meanStd() (mean, std float64) {
 // sorts only the few that share those bits with a wanted one. That is linear
 // and leaves the samples where they are, however many millions there are.
 func (s *samples) quantiles(ps []float64) []float64 {
-	const bits = 16
+	if s.n <= 1<<12 {
+		return sortedQuantiles(s.slice(), ps)
+	}
+	const bits = 20
 	counts := make([]int32, 1<<bits)
 	for _, b := range s.blocks {
 		for _, x := range b {
@@ -112,6 +115,19 @@ func (s *samples) quantiles(ps []float64) []float64 {
 		at := p * float64(s.n-1)
 		lo, hi := value(wants[2*i]), value(wants[2*i+1])
 		out[i] = lo + (at-math.Floor(at))*(hi-lo)
+	}
+	return out
+}
+
+// sortedQuantiles computes quantiles of a few samples, which it sorts.
+func sortedQuantiles(list, ps []float64) []float64 {
+	slices.Sort(list)
+	out := make([]float64, len(ps))
+	for i, p := range ps {
+		at := p * float64(len(list)-1)
+		lo := int(math.Floor(at))
+		hi := min(lo+1, len(list)-1)
+		out[i] = list[lo] + (at-math.Floor(at))*(list[hi]-list[lo])
 	}
 	return out
 }

@@ -437,6 +437,9 @@ func (s *serveBlock) close(d *document) {
 	d.take(r)
 	d.attachSpec(r)
 	notMeasured(r)
+	if !s.framed {
+		d.untitled = append(d.untitled, r)
+	}
 	d.emit(r)
 }
 

@@ -1,0 +1,34 @@
+# Each target is something you could type yourself.
+.PHONY: build install test check golden fuzz bench corpus help
+
+FUZZTIME ?= 30s
+
+build: ## build ./benchreport
+	go build -o benchreport ./cmd/benchreport
+
+install: ## install benchreport into your Go bin folder
+	go install ./cmd/benchreport
+
+test: check ## formatting, vet and all tests
+	go test ./...
+
+check: ## formatting and vet
+	@out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); if [ -n "$$out" ]; then echo "not gofmt-ed:"; echo "$$out"; exit 1; fi
+	go vet ./...
+
+golden: ## rewrite the golden files; then read the diff
+	go test ./parse ./render ./cmd/... -update
+
+corpus: ## count the results in the corpus of real logs beside the repository, if it is there
+	go test ./parse -run 'TestCorpus' -v -count=1
+
+fuzz: ## fuzz every target for FUZZTIME (30s)
+	go test ./parse -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
+	go test ./parse -run '^$$' -fuzz '^FuzzJSON$$' -fuzztime $(FUZZTIME)
+	go test ./render -run '^$$' -fuzz '^FuzzMarkdown$$' -fuzztime $(FUZZTIME)
+
+bench: ## throughput and allocations of the readers
+	go test ./parse ./render -run '^$$' -bench . -benchmem
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
