@@ -123,15 +123,23 @@ func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
 		dataset = all.Get("dataset")
 	}
 	add := func(key, value string) {
-		c.Add(key, redact(key, tidyValue(key, value)), from)
+		if fitsKey(key, value) {
+			c.Add(key, redact(key, tidyValue(key, value)), from)
+		}
 	}
 	add("dataset", dataset)
 	if dataset != "" {
-		for _, which := range [...]string{"input_len", "output_len"} {
-			add(which, all.Get(strings.ReplaceAll(dataset, "-", "_")+"_"+which))
+		kind := datasetKind(dataset)
+		for _, which := range [...]string{"input", "output"} {
+			add(which+"_len", all.Get(kind+"_"+which+"_len"))
+			add(which+"_len", all.Get(kind+"_"+which)) // argparse takes the short form
 		}
 	}
 	for _, s := range all {
+		if strings.HasPrefix(s.Key, "env.") {
+			add(s.Key, s.Value)
+			continue
+		}
 		key := canonicalKey(s.Key)
 		if dullKeys[key] || s.Value == "False" || isOtherDataset(s.Key, dataset) {
 			continue
@@ -139,7 +147,8 @@ func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
 		if s.Value == "True" {
 			s.Value = "true"
 		}
-		if key == "concurrency" && s.Value == "0" {
+		// vLLM's --device names a kind, not a device, and a quant of no is none.
+		if key == "concurrency" && s.Value == "0" || key == "device" && !strings.Contains(s.Value, " ") || key == "quant" && s.Value == "no" {
 			continue
 		}
 		add(key, s.Value)
@@ -147,10 +156,16 @@ func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
 	return c
 }
 
+// datasetKind is the prefix of a dataset's arguments: random for random-ids.
+func datasetKind(dataset string) string {
+	kind, _, _ := strings.Cut(dataset, "-")
+	return strings.ReplaceAll(kind, "-", "_")
+}
+
 func isOtherDataset(key, dataset string) bool {
 	for _, p := range datasetArgs {
 		if strings.HasPrefix(key, p+"_") {
-			return p != strings.ReplaceAll(dataset, "-", "_") || strings.HasSuffix(key, "_input_len") || strings.HasSuffix(key, "_output_len")
+			return p != datasetKind(dataset) || strings.HasSuffix(key, "put_len") || strings.HasSuffix(key, "put")
 		}
 	}
 	return strings.HasPrefix(key, "random_mm_") || strings.HasPrefix(key, "no_") || strings.HasPrefix(key, "disable_")

@@ -15,6 +15,8 @@ type command struct {
 	tool   string // for a client: the tool whose runs it makes
 	engine string // for a server
 	config bench.Config
+	from   bench.From
+	used   bool // it was that of a run in its own section
 }
 
 type role int
@@ -146,14 +148,13 @@ func commandPosition(before []string) bool {
 	return true
 }
 
-// isPrompt reports whether a word ends a shell prompt: `user@host:~/x$`, `#`, `❯`.
+// isPrompt reports whether a word ends a shell prompt: `user@host:~/x$`, `#`, or
+// only signs, such as ❯, an emoji, or what became of them on the way.
 func isPrompt(w string) bool {
-	for _, end := range [...]string{"$", "#", "%", ">", "❯", "â¯", "➜"} {
-		if strings.HasSuffix(w, end) && !strings.HasPrefix(w, "-") {
-			return true
-		}
+	if w == "" || w[0] == '-' {
+		return false
 	}
-	return false
+	return strings.ContainsAny(w[len(w)-1:], "$#%>") || strings.IndexFunc(w, func(c rune) bool { return c < 0x80 }) < 0
 }
 
 // flags reads the arguments of a command, and returns how many flags it has.
@@ -203,7 +204,7 @@ func (c *command) flags(words []string, prog *program) int {
 }
 
 func (c *command) set(key, value string) {
-	if c.tool == "llama-bench" && strings.Contains(value, ",") {
+	if c.tool == "llama-bench" && strings.Contains(value, ",") && key != "rpc" {
 		return // a sweep: the row tells which value it has
 	}
 	if !plausible(key, value) {
@@ -233,10 +234,12 @@ func plausible(key, value string) bool {
 	if strings.HasPrefix(value, "{") && strings.HasSuffix(value, "}") {
 		return false
 	}
-	if configKeys[key] == number {
-		return value == "inf" || plainNumber([]byte(value))
-	}
-	return true
+	return fitsKey(key, value)
+}
+
+// fitsKey reports whether a value is a number where its key wants one.
+func fitsKey(key, value string) bool {
+	return configKeys[key] != number || value == "inf" || plainNumber([]byte(value))
 }
 
 func isFlag(w string) bool {

@@ -29,6 +29,7 @@ type context struct {
 	vars      map[string]string
 	exports   []export
 	lastRun   int                   // the last line of the last run
+	unsettled int                   // likewise, of a table that is still read
 	titles    map[*bench.Run]string // the heading above each run
 
 	joined     strings.Builder // a command or argument line over several lines
@@ -60,6 +61,7 @@ type heading struct {
 type fact struct {
 	place
 	text     string
+	from     bench.From
 	config   bench.Config
 	model    string // the model it names, if any
 	replicas int
@@ -121,8 +123,9 @@ func (c *context) line(d *document, l line) {
 			level++
 		}
 		text := strings.TrimSpace(strings.Trim(string(b[level:]), " #\t"))
-		if level <= 6 && text != "" && level < len(b) && (b[level] == ' ' || c.fence > 0 && b[level] != '!') {
-			if mayBeCommand(text) && c.shell(d, text, l.number) {
+		if level <= 6 && text != "" && level < len(b) && b[level] == ' ' {
+			// A note may keep the command and its environment as comments.
+			if _, _, ok := assignment(text); ok && c.shell(d, "export "+text, l.number) || mayBeCommand(text) && c.shell(d, text, l.number) {
 				return
 			}
 			c.title(d, text, level, l.number)
@@ -150,7 +153,7 @@ func (c *context) line(d *document, l line) {
 
 // title reads a heading, or a comment inside a fence.
 func (c *context) title(d *document, text string, level, number int) {
-	text = printable(text)
+	text = printable(untag(text))
 	f := readFact(text)
 	if c.fence > 0 {
 		f.place = c.here(number)
@@ -162,10 +165,28 @@ func (c *context) title(d *document, text string, level, number int) {
 	d.flushServerLines()
 	c.section++
 	f.place = c.here(number)
+	if !strings.HasPrefix(text, "benchreport:") {
+		f.from = bench.FromHeading
+	}
 	for len(c.headings) > 0 && c.headings[len(c.headings)-1].level >= level {
 		c.headings = c.headings[:len(c.headings)-1]
 	}
 	c.headings = append(c.headings, heading{f.place, level, f})
+}
+
+// untag removes HTML tags from a heading.
+func untag(s string) string {
+	for {
+		open := strings.IndexByte(s, '<')
+		if open < 0 {
+			return strings.TrimSpace(s)
+		}
+		end := strings.IndexByte(s[open:], '>')
+		if end < 0 {
+			return strings.TrimSpace(s)
+		}
+		s = s[:open] + s[open+end+1:]
+	}
 }
 
 func (c *context) remember(f fact) {
@@ -209,9 +230,9 @@ func (c *context) command(text string, number int) bool {
 	if cmd == nil {
 		return false
 	}
-	cmd.place = c.here(number)
+	cmd.place, cmd.from = c.here(number), bench.FromCommand
 	for _, e := range c.exports {
-		if e.fence == cmd.fence && e.section == cmd.section {
+		if e.section == cmd.section && (e.fence == cmd.fence || cmd.role == server) {
 			cmd.config.Add("env."+e.name, redact(e.name, e.value), bench.FromCommand)
 		}
 	}
@@ -329,7 +350,8 @@ const (
 	tierFence          // same fence and section
 	tierHeading        // the heading right above
 	tierSection        // same section
-	tierFar            // further up
+	tierAbove          // under a heading further up
+	tierFar            // in another section
 )
 
 // serverless are the tools that talk to no server.
@@ -340,7 +362,7 @@ var serverless = map[string]bool{
 // apply adds to a run what stands around it.
 func (c *context) apply(d *document, r *bench.Run) {
 	here := c.here(r.Source.Line)
-	claims := c.commandClaims(r, here)
+	claims := c.commandClaims(r, here, c.statedEngine(r, here))
 	model := r.Config.Get("model")
 	for _, cl := range claims {
 		if model == "" {
@@ -368,7 +390,7 @@ func (c *context) apply(d *document, r *bench.Run) {
 		if !agrees(f) {
 			continue
 		}
-		claims = append(claims, claim{tier, f.line, f.config, bench.FromComment})
+		claims = append(claims, claim{tier, f.line, f.config, f.from})
 		name(f, tier)
 		c.replicate(r, f)
 	}
@@ -381,7 +403,7 @@ func (c *context) apply(d *document, r *bench.Run) {
 		if !agrees(&h.fact) {
 			continue
 		}
-		claims = append(claims, claim{tier, h.fact.line, h.config, bench.FromHeading})
+		claims = append(claims, claim{tier, h.fact.line, h.config, h.from})
 		if tier == tierHeading {
 			name(&h.fact, tier)
 			c.replicate(r, &h.fact)
@@ -409,10 +431,15 @@ func (c *context) apply(d *document, r *bench.Run) {
 	if r.Label == "" {
 		r.Label = redact("", label)
 	}
-	if r.Source.EndLine > c.lastRun {
-		c.lastRun = r.Source.EndLine
+	c.unsettled = max(c.unsettled, r.Source.EndLine)
+	if d.block == nil && d.csv == nil && !d.inJSON {
+		c.settle()
 	}
 }
+
+// settle ends the results read so far: what stands above them is no longer
+// right above the next one. The rows of one table are settled together.
+func (c *context) settle() { c.lastRun = max(c.lastRun, c.unsettled) }
 
 // distinguish names runs by their headings where the comments above them name
 // them all alike, as a script does that writes the same title each time.
@@ -445,34 +472,63 @@ func (c *context) replicate(r *bench.Run, f *fact) {
 	}
 }
 
+// statedEngine is the engine that the run, or the comment or heading right
+// above it, names.
+func (c *context) statedEngine(r *bench.Run, here place) string {
+	if e := r.Config.Get("engine"); e != "" {
+		return e
+	}
+	for i := len(c.facts) - 1; i >= 0; i-- {
+		f := &c.facts[i]
+		if f.fence == here.fence && f.section == here.section && f.line <= here.line && f.line > c.lastRun && f.config.Has("engine") {
+			return f.config.Get("engine")
+		}
+	}
+	if n := len(c.headings); n > 0 {
+		return c.headings[n-1].config.Get("engine")
+	}
+	return ""
+}
+
 // commandClaims picks the nearest client command and the nearest server command
-// that can be those of the run. A command counts as a whole.
-func (c *context) commandClaims(r *bench.Run, here place) []claim {
+// that can be those of the run. A command counts as a whole. One that stands in
+// another section, and was that of a run there, is not that of this one.
+func (c *context) commandClaims(r *bench.Run, here place, engine string) []claim {
 	var claims []claim
 	model := r.Config.Get("model")
 	var have [2]bool
 	// A run with an argument line needs no client command: it says all of it.
-	have[client] = slices.ContainsFunc(r.Config, func(s bench.Setting) bool { return s.From == bench.FromArgs })
+	// Only the environment is not in it.
+	said := slices.ContainsFunc(r.Config, func(s bench.Setting) bool { return s.From == bench.FromArgs })
 	have[server] = serverless[r.Source.Tool]
 	for pass := range 2 {
 		for i := len(c.commands) - 1; i >= 0; i-- {
 			cmd := &c.commands[i]
-			tier := cmd.tier(here, c.lastRun)
-			if (pass == 0) != (tier < tierFar) || have[cmd.role] || cmd.line > here.line {
+			tier := c.tier(cmd, here)
+			if (pass == 0) != (tier < tierFar) || have[cmd.role] || cmd.line > here.line || tier == tierFar && cmd.used {
 				continue
 			}
 			if cmd.role == client && !sameTool(cmd.tool, r.Source.Tool) {
 				continue
 			}
-			if !cmd.fits(r, model, tier) {
+			if !cmd.fits(r, model, engine, tier) {
 				continue
 			}
 			have[cmd.role] = true
-			config := cmd.config
-			if cmd.role == server {
-				config = append(slices.Clone(config), bench.Setting{Key: "engine", Value: cmd.engine, From: bench.FromCommand})
+			cmd.used = cmd.used || tier < tierFar
+			config := slices.Clone(cmd.config)
+			switch {
+			case cmd.role == server:
+				config = append(config, bench.Setting{Key: "engine", Value: cmd.engine})
+				if file := cmd.config.Get("model"); model != "" && file != "" && !sameModel(model, file) {
+					config = append(config, bench.Setting{Key: "model_filename", Value: file})
+				}
+			case said:
+				config = slices.DeleteFunc(config, func(s bench.Setting) bool { return tier == tierFar || !strings.HasPrefix(s.Key, "env.") })
+			case r.Source.Tool == "llama-bench":
+				config = llamaCommand(config)
 			}
-			claims = append(claims, claim{tier, cmd.line, config, bench.FromCommand})
+			claims = append(claims, claim{tier, cmd.line, config, cmd.from})
 			if model == "" {
 				model = cmd.config.Get("model")
 			}
@@ -484,38 +540,71 @@ func (c *context) commandClaims(r *bench.Run, here place) []claim {
 // sameTool lets locust commands stand for the benchmark that is built on it.
 func sameTool(a, b string) bool { return a == b || a == "locust" && b == "fw-ai" }
 
-func (cmd *command) tier(here place, lastRun int) int {
+// tier tells how near a command stands to a place. What stands under a heading
+// counts for the sections under that heading too.
+func (c *context) tier(cmd *command, here place) int {
 	switch {
-	case cmd.fence == here.fence && cmd.section == here.section && cmd.line > lastRun:
+	case cmd.fence == here.fence && cmd.section == here.section && cmd.line > c.lastRun:
 		return tierOwn
 	case cmd.fence == here.fence && cmd.section == here.section:
 		return tierFence
 	case cmd.section == here.section:
 		return tierSection
 	}
+	if cmd.section == 0 || slices.ContainsFunc(c.headings, func(h heading) bool { return h.place.section == cmd.section }) {
+		return tierAbove
+	}
 	return tierFar
 }
 
 // fits reports whether a command can have made a run: same model, same engine,
 // and as many prompts as were completed.
-func (cmd *command) fits(r *bench.Run, model string, tier int) bool {
+func (cmd *command) fits(r *bench.Run, model, engine string, tier int) bool {
 	other := cmd.config.Get("model")
 	if model != "" && other != "" && !sameModel(model, other) {
-		// llama-bench tables name the kind of model, its command the file.
-		if r.Source.Tool != "llama-bench" {
+		// llama-bench tables name the kind of model, its command the file; a
+		// client of llama-server names the model whose tokenizer it uses.
+		if r.Source.Tool != "llama-bench" && !(cmd.engine == "llama.cpp" && tier <= tierSection && sameFamily(model, other)) {
 			return false
 		}
 	}
 	if cmd.role == server && isGGUF(model) && cmd.engine != "llama.cpp" && !sameModel(model, other) {
 		return false
 	}
-	if cmd.role == server && r.Config.Has("engine") && r.Config.Get("engine") != cmd.engine {
+	if cmd.role == server && engine != "" && engine != cmd.engine {
 		return false
 	}
+	if r.Source.Tool == "llama-bench" && tier == tierFar {
+		return false // its table says all that the command said
+	}
 	if n, err := strconv.Atoi(cmd.config.Get("num_prompts")); err == nil && cmd.role == client && r.Completed != nil {
-		if n < *r.Completed || n != *r.Completed && tier == tierFar {
+		sent := *r.Completed
+		if f, ok := r.Metric("failed"); ok {
+			sent += int(f.Raw)
+		}
+		if n < *r.Completed || n != sent && tier >= tierAbove {
 			return false
 		}
 	}
 	return true
+}
+
+// sameFamily reports whether a file is one of a model: Qwen2.5-7B-Q8_0.gguf of
+// Qwen/Qwen2.5-7B.
+func sameFamily(model, file string) bool {
+	return strings.HasPrefix(baseName(file), baseName(model)) || strings.HasPrefix(baseName(model), baseName(file))
+}
+
+// llamaCommand keeps what a llama-bench command says beyond its table.
+func llamaCommand(c bench.Config) bench.Config {
+	var out bench.Config
+	for _, s := range c {
+		switch {
+		case strings.HasPrefix(s.Key, "env."), s.Key == "repetitions", s.Key == "rpc", s.Key == "numa":
+			out = append(out, s)
+		case s.Key == "model":
+			out = append(out, bench.Setting{Key: "model_filename", Value: s.Value})
+		}
+	}
+	return out
 }

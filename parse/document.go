@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/benchreport/benchreport/bench"
@@ -42,6 +43,7 @@ type document struct {
 	locust   locustState
 	eval     evalModel
 	strings  map[string]string
+	inJSON   bool
 	lineBase int // for a nested document: the line its text stands on
 }
 
@@ -103,7 +105,14 @@ func (d *document) read() error {
 // readJSON reads the JSON value at the source's position. It returns false
 // where the line is to be read as text after all.
 func (d *document) readJSON() bool {
-	d.endText()
+	if _, ok := d.block.(*llamaTable); !ok { // which may have JSON between its rows
+		d.endText()
+	}
+	d.inJSON = true
+	defer func() {
+		d.inJSON = false
+		d.ctx.settle()
+	}()
 	if d.json == nil {
 		d.json = newJSONReader(d)
 	}
@@ -206,6 +215,7 @@ func (d *document) text(b []byte, number int) {
 				return
 			}
 			d.csv = nil
+			d.ctx.settle()
 		}
 		if d.ctx.fenceLine(d, b, number) {
 			return
@@ -283,6 +293,8 @@ func (d *document) finish() {
 	d.flushLocust()
 	d.flushServerLines()
 	d.runs = mergeRestated(dropQuoted(d.runs, d.untitled))
+	// What is aggregated over a log is made at its end, but stands at its line.
+	slices.SortStableFunc(d.runs, func(a, b *bench.Run) int { return a.Source.Line - b.Source.Line })
 	if d.depth > 0 {
 		return
 	}

@@ -49,7 +49,7 @@ var (
 
 // readFact reads what a comment or heading tells.
 func readFact(text string) fact {
-	f := fact{text: text}
+	f := fact{text: text, from: bench.FromComment}
 	if len(text) > 400 {
 		return f
 	}
@@ -84,7 +84,8 @@ func readFact(text string) fact {
 	if e := engineIn(text); e != "" {
 		f.config.Add("engine", e, bench.FromComment)
 	}
-	if q := quantIn(text); q != "" {
+	// The type of the KV cache is not that of the weights.
+	if q := quantIn(text); q != "" && !strings.Contains(strings.ToLower(text), "kv") {
 		f.config.Add("quant", q, bench.FromComment)
 	}
 	f.bare = (len(f.config) > 0 || f.replicas > 0) && (!letters().MatchString(left) || strings.HasPrefix(text, "--"))

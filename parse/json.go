@@ -55,11 +55,10 @@ type member struct {
 
 // A list is a JSON array: its numbers, those of nested arrays too, and its objects.
 type list struct {
-	nums     floats
-	rows     []row // one for each nested array of numbers
-	objects  []*object
-	strings  int
-	nonEmpty int // strings that are not ""
+	nums    floats
+	rows    []row // one for each nested array of numbers
+	objects []*object
+	filled  []bool // for each string, whether it is not ""
 }
 
 type row struct {
@@ -450,9 +449,8 @@ func (j *jsonReader) array(l *list, depth int, r *row) error {
 			if err != nil {
 				return err
 			}
-			l.strings++
-			if !empty {
-				l.nonEmpty++
+			if len(l.filled) < maxNumbers {
+				l.filled = append(l.filled, !empty)
 			}
 		default:
 			text := j.digits()

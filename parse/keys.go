@@ -94,7 +94,7 @@ func soundsSecret(name string) bool {
 // secretValue finds what is a secret by its look: the tokens of model hubs,
 // forges and clouds, and bearer headers.
 var secretValue = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|\b(?:hf|sk|pk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|nvapi|AKIA|ASIA)[-_]?[A-Za-z0-9_-]{16,}|://[^/\s:@]+:[^/\s@]+@`)
+	return regexp.MustCompile(`(?i:authorization:\s*\w+|bearer)\s+[A-Za-z0-9._~+/=-]{8,}|\b(?:hf|sk|pk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[abprs]|nvapi|AKIA|ASIA)[-_]?[A-Za-z0-9_-]{16,}|://[^/\s:@]+:[^/\s@]+@`)
 })
 
 // redact hides secrets in a value that comes from a log.
@@ -118,7 +118,7 @@ func redact(key, value string) string {
 
 // mayHoldSecret is a quick look before the regular expression.
 func mayHoldSecret(v string) bool {
-	for _, s := range [...]string{"hf_", "sk-", "pk-", "gh", "glpat", "xox", "nvapi", "AKIA", "ASIA", "earer", "asic", "@"} {
+	for _, s := range [...]string{"hf_", "sk-", "pk-", "gh", "glpat", "xox", "nvapi", "AKIA", "ASIA", "earer", "uthorization", "@"} {
 		if strings.Contains(v, s) {
 			return true
 		}
@@ -190,7 +190,7 @@ func isGGUF(model string) bool { return strings.HasSuffix(strings.ToLower(model)
 var engineNames = []struct{ word, engine string }{
 	{"llama.cpp", "llama.cpp"}, {"llamacpp", "llama.cpp"}, {"llama-server", "llama.cpp"}, {"llama-cpp", "llama.cpp"},
 	{"vllm", "vllm"}, {"sglang", "sglang"}, {"exllamav2", "exllamav2"}, {"exllama", "exllamav2"}, {"tensorrt-llm", "tensorrt-llm"},
-	{"trt-llm", "tensorrt-llm"}, {"trtllm", "tensorrt-llm"}, {"lmdeploy", "lmdeploy"}, {"mlc-llm", "mlc"}, {"mlc", "mlc"},
+	{"trt-llm", "tensorrt-llm"}, {"trt", "tensorrt-llm"}, {"trtllm", "tensorrt-llm"}, {"lmdeploy", "lmdeploy"}, {"mlc-llm", "mlc"}, {"mlc", "mlc"},
 	{"tgi", "tgi"}, {"text-generation-inference", "tgi"}, {"ollama", "ollama"},
 }
 
@@ -229,7 +229,7 @@ func containsWord(text, word string) bool {
 // quantWords are the quantizations that are a word, and the word for each.
 var quantWords = map[string]string{
 	"mxfp4": "MXFP4", "nvfp4": "NVFP4", "gptq": "GPTQ", "awq": "AWQ", "exl2": "EXL2", "exl3": "EXL3", "fp8": "FP8", "fp4": "FP4", "int8": "INT8",
-	"int4": "INT4", "bnb": "BNB", "bf16": "BF16", "bfloat16": "BF16", "fp16": "F16", "f16": "F16", "float16": "F16", "f32": "F32", "fp32": "F32",
+	"int4": "INT4", "bnb": "BNB", "bitsandbytes": "BNB", "aqlm": "AQLM", "bf16": "BF16", "bfloat16": "BF16", "fp16": "F16", "f16": "F16", "float16": "F16", "f32": "F32", "fp32": "F32",
 }
 
 // quantIn finds the quantization that a model name or a note tells: the first
@@ -338,6 +338,7 @@ func complete(r *bench.Run, file bench.Config) {
 				c.Set("engine", "llama.cpp", bench.FromDerived)
 			}
 		}
+		c.Add("engine", file.Get("engine"), bench.FromFile)
 		for _, key := range [...]string{"backend", "endpoint_type", "provider"} {
 			c.Add("engine", backendEngine(c.Get(key)), bench.FromDerived)
 		}

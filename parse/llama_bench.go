@@ -71,6 +71,10 @@ func readLoneRow(d *document, l line) bool {
 	}
 	cells := tableCells(string(l.text[open:]))
 	n := len(cells)
+	if t, ok := d.block.(*llamaTable); ok && n == len(t.header) {
+		t.row(d, cells, l.number)
+		return true
+	}
 	if n < 6 || !sized(cells[1], "MiB", "GiB") || !sized(cells[2], "M", "B") {
 		return false
 	}
@@ -172,7 +176,7 @@ var llamaColumns = map[string]string{
 	"n_gpu_layers": "ngl", "n_threads": "threads", "n_batch": "batch", "n_ubatch": "ubatch", "flash_attn": "fa", "backends": "backend",
 	"gpu_info": "device", "model_type": "model", "tensor_split": "ts", "split_mode": "sm", "tensor_buft_overrides": "ot",
 	"no_kv_offload": "nkvo", "use_mmap": "mmap", "use_direct_io": "dio", "load_mode": "lm", "embeddings": "embd",
-	"no_op_offload": "nopo", "no_host": "noh", "devices": "dev", "mul_mat_q": "mmq", "fit_target": "fitt", "fit_min_ctx": "fitc",
+	"starting_depth": "depth", "no_op_offload": "nopo", "no_host": "noh", "devices": "dev", "mul_mat_q": "mmq", "fit_target": "fitt", "fit_min_ctx": "fitc",
 }
 
 func (t *llamaTable) row(d *document, cells []string, number int) {
@@ -214,6 +218,7 @@ func repetitions(r *bench.Run) {
 }
 
 func (t *llamaTable) close(d *document) {
+	d.ctx.settle()
 	if t.rows == 0 && d.guess == "" {
 		d.guess = "has a llama-bench table without rows"
 	}
@@ -232,8 +237,12 @@ func addLlama(r *bench.Run, key, value string, from bench.From) {
 	case "false":
 		value = "0"
 	}
+	if key == "depth" && value == "0" {
+		return
+	}
 	if key == "model" {
 		value = strings.Replace(value, " mostly ", " ", 1)
+		r.Config.Add("quant", quantIn(value), bench.FromDerived)
 	}
 	r.Config.Add(key, redact(key, value), from)
 }
@@ -460,9 +469,19 @@ func llamaRow(d *document, t *csvTable, row csvRow) {
 			yield(key, row.cells[i])
 		}
 	}, row.line)
-	if len(r.Metrics) > 0 {
-		d.emit(r)
+	if len(r.Metrics) == 0 {
+		return
 	}
+	// Tables that people derive from the JSON keep its samples in a cell.
+	if cell := t.get(row, "samples_ts"); strings.HasPrefix(cell, "[") {
+		for part := range strings.SplitSeq(strings.Trim(cell, "[]"), ",") {
+			if x, _, ok := readNumber(strings.TrimSpace(part)); ok {
+				r.Metrics[0].Samples = append(r.Metrics[0].Samples, x)
+			}
+		}
+		r.Metrics[0].N = len(r.Metrics[0].Samples)
+	}
+	d.emit(r)
 }
 
 // readInsert reads a row of the SQL output. Quotes inside values are not

@@ -116,7 +116,7 @@ func TestRedact(t *testing.T) {
 		{"env.HF_TOKEN", "abc", "***"},
 		{"aws_secret_access_key", "abc", "***"},
 		{"x", "hf_AbCdEfGhIjKlMnOpQrStUvWx", "***"},
-		{"x", "Authorization: Bearer abcdefghijklmnop", "Authorization: ***"},
+		{"x", "Authorization: Bearer abcdefghijklmnop", "***"},
 		{"base", "http://user:pass@host/v1", "http://***@host/v1"},
 		{"spec_tokens", "5", "5"},
 		{"max_num_batched_tokens", "65536", "65536"},

@@ -39,7 +39,8 @@ type specLines struct {
 	tokens      string // draft tokens a step
 
 	accepted, drafted, drafts float64
-	positions                 []float64 // accepted at each draft position
+	lengths                   float64   // mean acceptance lengths, weighted by drafted
+	positions                 []float64 // accepted at each draft position, weighted likewise
 	unsure                    bool      // the number of drafts could not be told
 	rate                      downsampled
 }
@@ -143,6 +144,7 @@ func readSpecInterval(d *document, l line) bool {
 		s.unsure = true
 	}
 	s.drafts += drafts
+	s.lengths += mean * drafted
 	for k, rate := range rates {
 		if k >= 256 {
 			break
@@ -150,7 +152,7 @@ func readSpecInterval(d *document, l line) bool {
 		for len(s.positions) <= k {
 			s.positions = append(s.positions, 0)
 		}
-		s.positions[k] += rate * drafts
+		s.positions[k] += rate * drafted
 	}
 	if drafted > 0 {
 		s.rate.add(accepted / drafted)
@@ -158,10 +160,10 @@ func readSpecInterval(d *document, l line) bool {
 	return true
 }
 
-// draftsOf tells how many drafts an interval had. Where every draft has all its
-// tokens, that is drafted over the number of positions; where methods draft
-// fewer, it follows from the mean acceptance length, 1 + accepted/drafts. Only
-// v0.8.5 left the 1 out.
+// draftsOf tells how many drafts an interval had, if every draft had all its
+// tokens: drafted over the number of positions. That must be whole and agree
+// with the mean acceptance length, 1 + accepted/drafts, since some methods
+// draft fewer. Only v0.8.5 left the 1 out.
 func draftsOf(accepted, drafted, mean float64, hasMean bool, positions int) (float64, bool) {
 	if drafted == 0 {
 		return 0, true
@@ -170,16 +172,12 @@ func draftsOf(accepted, drafted, mean float64, hasMean bool, positions int) (flo
 		return 0, false
 	}
 	const half = 0.005 // of the last printed digit
-	if positions > 0 {
-		n := drafted / float64(positions)
+	if n := drafted / float64(positions); positions > 0 && n == math.Trunc(n) {
 		for _, bonus := range [...]float64{1, 0} {
 			if math.Abs(bonus+accepted/n-mean) <= half+1e-9 {
 				return n, true
 			}
 		}
-	}
-	if mean > 1 && accepted > 0 {
-		return accepted / (mean - 1), true
 	}
 	return 0, false
 }
@@ -217,14 +215,16 @@ func (s *specLines) result() []bench.Metric {
 	}
 	if s.drafts > 0 && !s.unsure {
 		add("mean_acceptance_length", 1+s.accepted/s.drafts, true)
+	} else if s.lengths > 0 {
+		add("mean_acceptance_length", s.lengths/s.drafted, true)
 	}
 	add("num_accepted_tokens", s.accepted, true)
 	add("num_draft_tokens", s.drafted, true)
 	if s.drafts > 0 && !s.unsure {
-		add("num_drafts", math.Round(s.drafts), true)
-		for k, x := range s.positions {
-			add("acceptance_rate_pos"+strconv.Itoa(k), x/s.drafts, true)
-		}
+		add("num_drafts", s.drafts, true)
+	}
+	for k, x := range s.positions {
+		add("acceptance_rate_pos"+strconv.Itoa(k), x/s.drafted, true)
 	}
 	return out
 }

@@ -182,7 +182,6 @@ func readEngineStart(d *document, l line) bool {
 	if i < 0 || !bytes.Contains(l.msg[:i], []byte("LLM engine")) {
 		return false
 	}
-	d.flushServerLines()
 	cmd := command{role: server, engine: "vllm"}
 	if open := bytes.IndexByte(l.msg[:i], '('); open > 0 {
 		cmd.config.Add("build", strings.Trim(string(l.msg[open:i]), "() "), bench.FromLog)
@@ -209,7 +208,7 @@ func readEngineStart(d *document, l line) bool {
 			}
 		})
 	}
-	d.ctx.serverSays(cmd, l.number)
+	d.serverSays(cmd, l.number)
 	return true
 }
 
@@ -221,7 +220,7 @@ func readServerArgs(d *document, l line) bool {
 			cmd.config.Add(s.Key, s.Value, bench.FromLog)
 		}
 	}
-	d.ctx.serverSays(cmd, l.number)
+	d.serverSays(cmd, l.number)
 	return true
 }
 
@@ -233,14 +232,18 @@ func readServerVersion(d *document, l line) bool {
 	if _, model, ok := strings.Cut(rest, "serving model "); ok {
 		cmd.config.Add("model", redact("", strings.TrimSpace(model)), bench.FromLog)
 	}
-	d.ctx.serverSays(cmd, l.number)
+	d.serverSays(cmd, l.number)
 	return true
 }
 
-// serverSays remembers what a server says of itself, together with what it
-// said right before.
-func (c *context) serverSays(cmd command, number int) {
-	cmd.place = c.here(number)
+// serverSays remembers what a server says of itself at its start, together with
+// what it said right before. The statistics above are those of another server.
+func (d *document) serverSays(cmd command, number int) {
+	if d.engine.n > 0 || d.spec.n > 0 {
+		d.flushServerLines()
+	}
+	c := &d.ctx
+	cmd.place, cmd.from = c.here(number), bench.FromLog
 	if n := len(c.commands); n > 0 {
 		last := &c.commands[n-1]
 		near := last.role == server && last.engine == cmd.engine && last.line > c.lastRun && last.section == cmd.section && number-last.line < 200

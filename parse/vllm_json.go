@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/benchreport/benchreport/bench"
@@ -16,10 +17,13 @@ var serveKeys = map[string]string{
 	"spec_decode_num_drafts":        "num_drafts",
 	"spec_decode_draft_tokens":      "num_draft_tokens",
 	"spec_decode_accepted_tokens":   "num_accepted_tokens",
-	"probe_median_e2el_ms":          "probe_median_e2el_ms",
-	"accuracy_rate":                 "accuracy_rate",
+	"accuracy_rate":                 "accuracy", // percent, of a patched client
 	"accept_length":                 "mean_acceptance_length",
+	"total_throughput":              "total_token_throughput", // SGLang
 }
+
+// percentKeys are the keys whose values are percent.
+var percentKeys = map[string]bool{"spec_decode_acceptance_rate": true, "accuracy_rate": true}
 
 // serveObject reads a saved result of vLLM's or SGLang's serving benchmark.
 func serveObject(d *document, o *object) bool {
@@ -38,17 +42,29 @@ func serveObject(d *document, o *object) bool {
 			name = n
 		}
 		name = strings.Replace(name, "_e2e_latency_ms", "_e2el_ms", 1)
+		if o.get("request_inthroughput") != nil {
+			// v0.3: the whole latency over all tokens, as in its text.
+			name = strings.Replace(name, "_tpot_ms", "_latency_per_token_ms", 1)
+		}
+		if name == "concurrency" && r.Source.Tool == "sglang-serve" {
+			name = "mean_concurrency" // measured; the limit is max_concurrency
+		}
 		if isServeMetric(name) {
 			d.jsonMetric(r, m, name)
 			continue
 		}
 		if m.kind == jsonString || m.kind == jsonNumber || m.kind == jsonBool {
 			args.Add(m.key, boolWord(string(m.text)), bench.FromJSON)
+		} else if m.key == "request_rate" && string(m.text) == "Infinity" {
+			args.Add(m.key, "inf", bench.FromJSON)
 		}
 	}
 	r.Config = benchmarkArgs(args, bench.FromJSON)
 	if l := o.scalar("label"); l != "" {
 		r.Label = redact("", l)
+	}
+	for i, x := range o.numbers("spec_decode_per_position_acceptance_rates") {
+		r.Add(bench.Metric{Name: "acceptance_rate_pos" + strconv.Itoa(i), Value: x, Decimals: -1})
 	}
 	counts(r)
 	perRequest(r, o)
@@ -76,7 +92,7 @@ func (d *document) jsonMetric(r *bench.Run, m *member, name string) {
 			return
 		}
 		metric.Decimals = -1
-		if m.key == "spec_decode_acceptance_rate" {
+		if percentKeys[m.key] {
 			metric = metric.Percent()
 		}
 		r.Add(metric)
@@ -108,8 +124,9 @@ func isServeMetric(name string) bool {
 
 // perRequest computes the statistics that a result does not give from the
 // per-request lists of --save-detailed, as vLLM computes them: only over
-// requests that gave output, TPOT without the first token, percentiles with
-// linear interpolation, the standard deviation of the population.
+// requests without an error (a failed one may have streamed a part), TPOT
+// without the first token, percentiles with linear interpolation, the standard
+// deviation of the population.
 func perRequest(r *bench.Run, o *object) {
 	ttfts, itls, outputs := o.numbers("ttfts"), o.get("itls"), o.numbers("output_lens")
 	if len(ttfts) == 0 || len(outputs) != len(ttfts) {
@@ -117,8 +134,12 @@ func perRequest(r *bench.Run, o *object) {
 	}
 	var ttft, tpot, e2el samples
 	haveITL := itls != nil && itls.list != nil && len(itls.list.rows) == len(ttfts)
+	completed := func(i int) bool { return outputs[i] > 0 }
+	if e := o.get("errors"); e != nil && e.list != nil && len(e.list.filled) == len(ttfts) {
+		completed = func(i int) bool { return !e.list.filled[i] }
+	}
 	for i, first := range ttfts {
-		if outputs[i] <= 0 {
+		if !completed(i) {
 			continue
 		}
 		ttft.add(1000 * first)
@@ -134,9 +155,39 @@ func perRequest(r *bench.Run, o *object) {
 	tpot.statistics(r, "tpot", 1)
 	if haveITL {
 		all := samples{itls.list.nums}
+		if failed := itls.list.without(completed); failed != nil {
+			all = samples{*failed}
+		}
 		all.statistics(r, "itl", 1000)
 	}
 	e2el.statistics(r, "e2el", 1)
+}
+
+// without returns the numbers of a nested list but for those rows that are not
+// to be kept, nil if all of them are.
+func (l *list) without(keep func(i int) bool) *floats {
+	drop := false
+	for i, r := range l.rows {
+		drop = drop || r.n > 0 && !keep(i)
+	}
+	if !drop {
+		return nil
+	}
+	var out floats
+	row, left := -1, 0
+	for _, b := range l.nums.blocks {
+		for _, x := range b {
+			for left == 0 {
+				row++
+				left = l.rows[row].n
+			}
+			left--
+			if keep(row) {
+				out.add(x)
+			}
+		}
+	}
+	return &out
 }
 
 // numbers returns a list of numbers, nil if the key has none.
@@ -161,7 +212,7 @@ func serveRow(d *document, t *csvTable, row csvRow) {
 		if isServeMetric(name) {
 			if m, ok := d.metric(name, value, row.line, key); ok {
 				m.Decimals = -1
-				if key == "spec_decode_acceptance_rate" {
+				if percentKeys[key] {
 					m = m.Percent()
 				}
 				r.Add(m)

@@ -153,20 +153,20 @@ func (s *serveBlock) line(d *document, l line) verdict {
 	if len(l.text) == 0 {
 		return s.stray()
 	}
-	if isRule(l.text, '=') {
+	if isRule(l.msg, '=') {
 		s.run.Source.EndLine = l.number
 		return takenLast
 	}
 	if bytes.Contains(l.text, []byte("Serving Benchmark Result")) {
 		return ended
 	}
-	if l.text[0] == '#' {
-		if serveSections[strings.ToLower(strings.Trim(string(l.text), "# "))] {
+	if len(l.msg) > 0 && l.msg[0] == '#' {
+		if serveSections[strings.ToLower(strings.Trim(string(l.msg), "# "))] {
 			return taken
 		}
 		return ended
 	}
-	if l.text[0] == '-' && bytes.HasSuffix(l.text, []byte("--")) {
+	if hasPrefix(l.msg, "--") && bytes.HasSuffix(l.msg, []byte("--")) {
 		s.gap = 0
 		return taken
 	}
@@ -174,7 +174,7 @@ func (s *serveBlock) line(d *document, l line) verdict {
 	if colon <= 0 || colon > 60 {
 		return s.stray()
 	}
-	label := strings.ToLower(string(l.msg[:colon]))
+	label := strings.ToLower(string(bytes.Trim(l.msg[:colon], "*_` ")))
 	value := string(bytes.Trim(l.msg[colon+1:], " \t`*"))
 	if hasPrefix(l.msg, "Namespace(") || !s.set(d, label, value, l.number) {
 		return s.stray()
