@@ -354,9 +354,17 @@ const (
 	tierFar            // in another section
 )
 
-// serverless are the tools that talk to no server.
-var serverless = map[string]bool{
-	"llama-bench": true, "lm-eval": true, "vllm-throughput": true, "vllm-latency": true, "nm-offline": true, "llama-batched-bench": true,
+// serves reports whether a server can be that of a tool's run. Some tools talk
+// to none; those of vLLM have the engine in their own process, which tells its
+// settings in the log.
+func serves(cmd *command, tool string) bool {
+	switch tool {
+	case "llama-bench", "lm-eval":
+		return false
+	case "vllm-throughput", "vllm-latency", "nm-offline":
+		return cmd.from == bench.FromLog
+	}
+	return true
 }
 
 // apply adds to a run what stands around it.
@@ -500,7 +508,6 @@ func (c *context) commandClaims(r *bench.Run, here place, engine string) []claim
 	// A run with an argument line needs no client command: it says all of it.
 	// Only the environment is not in it.
 	said := slices.ContainsFunc(r.Config, func(s bench.Setting) bool { return s.From == bench.FromArgs })
-	have[server] = serverless[r.Source.Tool]
 	for pass := range 2 {
 		for i := len(c.commands) - 1; i >= 0; i-- {
 			cmd := &c.commands[i]
@@ -508,7 +515,7 @@ func (c *context) commandClaims(r *bench.Run, here place, engine string) []claim
 			if (pass == 0) != (tier < tierFar) || have[cmd.role] || cmd.line > here.line || tier == tierFar && cmd.used {
 				continue
 			}
-			if cmd.role == client && !sameTool(cmd.tool, r.Source.Tool) {
+			if cmd.role == client && !sameTool(cmd.tool, r.Source.Tool) || cmd.role == server && !serves(cmd, r.Source.Tool) {
 				continue
 			}
 			if !cmd.fits(r, model, engine, tier) {

@@ -15,6 +15,8 @@ type Format struct {
 	Reads   string // in which forms, for people
 	Since   string // the versions that write it
 	Example string // a line that is typical of it
+	Derives string // what is computed rather than read
+	Limits  string // what it does not read, or reads with care
 
 	// Lines are the lines of text that begin or are a result.
 	Lines []Start

@@ -14,6 +14,8 @@ var fwAI = Format{
 	Reads:   "summary block, summary CSV (--summary-file), METRIC rows of the locust tables",
 	Since:   "2023-11",
 	Example: "Time To First Token      : 57.354352397496925",
+	Derives: "output_throughput, where the tokens were measured",
+	Limits:  "percentiles are bucketed by locust: 1 ms below 100, 10 below 1000, 100 below 10000",
 	Lines:   []Start{{Anywhere: "= Summary =", Read: startSummary}},
 	Columns: []string{"Num Requests", "Qps", "Provider", "Total Latency"},
 	Row:     summaryRow,

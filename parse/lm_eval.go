@@ -14,6 +14,7 @@ var lmEval = Format{
 	Reads:   "table, results JSON",
 	Since:   "v0.2 (2022)",
 	Example: "|biology|      0|custom-extract|     5|exact_match|↑  |0.8466|±  |0.0135|",
+	Limits:  "acc, exact_match, em and pass@1 are accuracy, all else keeps its name; in the JSON a task and filter is one run, in a table each row; a limited run is partial",
 	Lines: []Start{
 		{Anywhere: "num_fewshot: ", Read: readEvalModel},
 		{Anywhere: "Stderr", Read: startEvalTable},

@@ -15,6 +15,8 @@ var locust = Format{
 	Reads:   "console tables (the last of repeated ones), _stats.csv",
 	Since:   "0.8 (2017)",
 	Example: "POST     /v1/completions        119     0(0.00%) |      8       6       9      8 |    1.01        0.00",
+	Derives: "completed = requests − failures",
+	Limits:  "times in the console are whole milliseconds, cut off; _stats_history.csv, the JSON output and headers before 1.0 are not read",
 	Lines: []Start{
 		{Prefix: "Type ", Read: startLocust},
 		{Prefix: "Name ", Read: startLocust},
@@ -37,6 +39,7 @@ type locustEntry struct {
 	fails      float64
 	rate       float64
 	failRate   float64
+	hasFails   bool // old versions have no failure rate
 	decimals   int
 }
 
@@ -128,7 +131,7 @@ func (s *locustState) stats(row string) bool {
 	}
 	e.rate, e.decimals = values[6], 2
 	if len(values) > 7 {
-		e.failRate = values[7]
+		e.failRate, e.hasFails = values[7], true
 	}
 	e.setName(fields[:before])
 	s.add(e)
@@ -286,7 +289,9 @@ func (e *locustEntry) request(r *bench.Run) {
 		return
 	}
 	r.Add(bench.Metric{Name: "request_throughput", Value: e.rate, Decimals: e.decimals})
-	r.Add(bench.Metric{Name: "failures_per_s", Value: e.failRate, Decimals: e.decimals})
+	if e.hasFails {
+		r.Add(bench.Metric{Name: "failures_per_s", Value: e.failRate, Decimals: e.decimals})
+	}
 	e.latencies(r, "e2el")
 }
 
@@ -320,7 +325,7 @@ func locustRow(d *document, t *csvTable, row csvRow) {
 		d.locust.first = row.line
 	}
 	d.locust.last = row.end
-	e := locustEntry{kind: t.get(row, "Type"), name: t.get(row, "Name"), decimals: -1}
+	e := locustEntry{kind: t.get(row, "Type"), name: t.get(row, "Name"), decimals: -1, hasFails: true}
 	read := func(column string) float64 {
 		m, _ := d.metric(column, t.get(row, column), row.line, column)
 		return m.Value

@@ -8,4 +8,6 @@ var sglangServe = Format{
 	Reads:   "text block, JSONL (--output-file)",
 	Since:   "v0.1.22 (2024)",
 	Example: "Total generated tokens (retokenized):    127411",
+	Derives: "as for vllm-serve",
+	Limits:  "the mean concurrency that was measured is mean_concurrency, not a setting",
 }

@@ -18,6 +18,8 @@ var specDecode = Format{
 	Reads:   "server log lines (V0 and V1), the offline example's summary",
 	Since:   "v0.4.1 (2024)",
 	Example: "INFO 12-16 16:46:04 metrics.py:482] Speculative metrics: Draft acceptance rate: 0.797, System efficiency: 0.640, …",
+	Derives: "acceptance rate, mean acceptance length and counts summed over the intervals of V1; num_drafts only where the lines tell it",
+	Limits:  "lines behind their serving run are a run of their own; the mean acceptance length of v0.8.5 lacks the bonus token",
 	Lines: []Start{
 		{Prefix: "Speculative metrics: ", Read: readSpecTotal},
 		{Prefix: "SpecDecodeWorker stage times: ", Read: readStageTimes},

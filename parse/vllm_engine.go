@@ -15,6 +15,8 @@ var vllmEngine = Format{
 	Reads:   "server log lines, aggregated",
 	Since:   "v0.1.0 (2023)",
 	Example: "INFO 12-16 16:46:04 metrics.py:467] Avg prompt throughput: 123.4 tokens/s, Avg generation throughput: 567.8 tokens/s, Running: 8 reqs, …",
+	Derives: "the mean over intervals in which something was processed, maxima, number of intervals",
+	Limits:  "the first and last interval are diluted by idle time; a log with several server starts gives several runs",
 	Lines: []Start{
 		{Prefix: "Avg prompt throughput: ", Read: readEngine},
 		{Prefix: "Engine ", Read: readEngine},

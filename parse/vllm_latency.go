@@ -14,6 +14,7 @@ var vllmLatency = Format{
 	Reads:   "text, JSON (--output-json)",
 	Since:   "v0.1.0 (2023)",
 	Example: "Avg latency: 1.2345678901234 seconds",
+	Limits:  "the times are those of a whole batch",
 	Lines:   []Start{{Prefix: "Avg latency: ", Read: startLatency}},
 	Keys:    []string{"avg_latency"},
 	Object:  latencyObject,

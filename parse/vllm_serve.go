@@ -16,6 +16,8 @@ var vllmServe = Format{
 	Reads:   "text (all three generations), JSON (--save-result, --save-detailed, --append-result), CSV made of it",
 	Since:   "v0.1.0 (2023)",
 	Example: "============ Serving Benchmark Result ============",
+	Derives: "attempted requests (num_prompts, the progress bar, or completed + failed); mean, median, std, min, max, p90, p95 and p99 of TTFT, TPOT, ITL and E2EL from the per-request lists, where the file does not give them",
+	Limits:  "TPOT of v0.3 includes the first token and is named latency_per_token; latencies of a run in which nothing completed are left out; E2EL mean and median are swapped by v0.6.0 to v0.6.3 themselves",
 	Lines: []Start{
 		{Anywhere: "Serving Benchmark Result", Read: startServe},
 		{Prefix: "Successful requests:", Read: startBareServe},

@@ -13,6 +13,7 @@ var vllmThroughput = Format{
 	Reads:   "text, JSON (--output-json)",
 	Since:   "v0.1.0 (2023)",
 	Example: "Throughput: 8.10 requests/s, 3920.11 total tokens/s, 1876.55 output tokens/s",
+	Limits:  "tokens per second without requests per second (2023-05) is not read",
 	Lines:   []Start{{Prefix: "Throughput: ", Read: startThroughput}},
 	Keys:    []string{"requests_per_second"},
 	Object:  throughputObject,
