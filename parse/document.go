@@ -202,6 +202,12 @@ func (d *document) text(b []byte, number int) {
 		return
 	}
 	if !l.logged {
+		if bytes.IndexByte(b, 0) >= 0 {
+			l.text = bytes.ReplaceAll(b, []byte{0}, nil)
+			if b = l.text; len(b) == 0 {
+				return
+			}
+		}
 		l.msg = unbullet(b)
 	}
 	if d.ctx.joining() {
@@ -382,12 +388,12 @@ func logMessage(b []byte) (msg []byte, logged, uninteresting bool) {
 	rest := b
 	if rest[0] == '(' {
 		end := bytes.IndexByte(rest[:min(len(rest), 80)], ')')
-		if end < 0 || bytes.Index(rest[:end], []byte("pid=")) < 0 {
+		if end < 0 {
 			return b, false, false
 		}
 		rest = rest[skipBlank(rest, end+1):]
-		if len(rest) == 0 {
-			return b, true, true
+		if len(rest) == 0 || levelLen(rest) == 0 && !bytes.Contains(b[:end], []byte("pid=")) {
+			return b, false, false
 		}
 	}
 	switch rest[0] {

@@ -23,7 +23,7 @@ type source struct {
 	line int // number of the line that starts at or holds pos, from 1
 	err  error
 
-	dirty bool   // the buffer holds an escape, a NUL or a bare carriage return
+	dirty bool   // the buffer holds an escape or a carriage return
 	long  []byte // a line that did not fit the buffer
 	clean []byte // a line without its escapes
 	fills int    // how often more was read: a view from before is gone
@@ -61,7 +61,7 @@ func (s *source) fill() bool {
 		}
 	}
 	held := s.buf[:s.end]
-	s.dirty = bytes.IndexByte(held, '\r') >= 0 || bytes.IndexByte(held, 0x1b) >= 0 || bytes.IndexByte(held, 0) >= 0
+	s.dirty = bytes.IndexByte(held, '\r') >= 0 || bytes.IndexByte(held, 0x1b) >= 0
 	return s.end > from
 }
 
@@ -74,8 +74,8 @@ func (s *source) failure() error {
 }
 
 // next returns the next line without its end, and its number. Escape sequences
-// and NULs are gone; a carriage return inside the line is kept, since it parts
-// the states of a progress bar.
+// are gone; a carriage return inside the line is kept, since it parts the
+// states of a progress bar.
 func (s *source) next() (text []byte, number int, ok bool) {
 	number = s.line
 	text, ok = s.rawLine()
@@ -134,25 +134,22 @@ func appendUpTo(dst, src []byte, limit int) []byte {
 	return append(dst, src...)
 }
 
-// scrub removes escape sequences, NULs and the carriage return of a CRLF.
+// scrub removes escape sequences and the carriage return of a CRLF.
 func (s *source) scrub(text []byte) []byte {
 	for len(text) > 0 && text[len(text)-1] == '\r' {
 		text = text[:len(text)-1]
 	}
-	if bytes.IndexByte(text, 0x1b) < 0 && bytes.IndexByte(text, 0) < 0 {
+	if bytes.IndexByte(text, 0x1b) < 0 {
 		return text
 	}
 	out := s.clean[:0]
 	for i := 0; i < len(text); {
-		switch c := text[i]; c {
-		case 0:
-			i++
-		case 0x1b:
+		if text[i] == 0x1b {
 			i += escapeLen(text[i:])
-		default:
-			out = append(out, c)
-			i++
+			continue
 		}
+		out = append(out, text[i])
+		i++
 	}
 	s.clean = out
 	return out
@@ -196,6 +193,11 @@ func escapeLen(b []byte) int {
 // at the beginning of the next line. It looks at what is buffered: enough to
 // tell `{"` and `[ {"` from a log line in brackets or a Python dictionary.
 func (s *source) atJSON() bool {
+	if s.pos < s.end {
+		if c := s.buf[s.pos]; c > ' ' && c != '{' && c != '[' {
+			return false // nearly every line
+		}
+	}
 	if s.end-s.pos < 512 && s.err == nil {
 		s.fill()
 	}
