@@ -86,17 +86,7 @@ func (d *document) read() error {
 		if d.lineBase > 0 {
 			number = d.lineBase
 		}
-		if !d.src.dirty || bytes.IndexByte(text, '\r') < 0 {
-			d.text(text, number)
-			continue
-		}
-		for len(text) > 0 {
-			state, rest, _ := bytes.Cut(text, []byte{'\r'})
-			if len(state) > 0 {
-				d.text(state, number)
-			}
-			text = rest
-		}
+		d.raw(text, number)
 	}
 	d.finish()
 	return d.src.failure()
@@ -183,33 +173,52 @@ func (d *document) wrapped(o *object, runs []*bench.Run) {
 	}
 }
 
-// text reads one line of text.
-func (d *document) text(b []byte, number int) {
+// raw reads one line as it stands in the input. Lines of a server log, which
+// come by the million, go their way at once; all others are cleaned first of
+// what a terminal would have interpreted.
+func (d *document) raw(b []byte, number int) {
 	if hasPrefix(b, "INFO:  ") {
 		return // an access log line: most of a server log
 	}
-	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
-		b = b[:len(b)-1]
-	}
-	if len(b) == 0 {
+	if b = trimEnd(b); len(b) == 0 {
 		d.blank(number)
 		return
 	}
-	l := line{text: b, number: number}
-	var uninteresting bool
-	l.msg, l.logged, uninteresting = logMessage(b)
-	if uninteresting {
-		return
-	}
-	if !l.logged {
-		if bytes.IndexByte(b, 0) >= 0 {
-			l.text = bytes.ReplaceAll(b, []byte{0}, nil)
-			if b = l.text; len(b) == 0 {
-				return
+	msg, logged, uninteresting := logMessage(b)
+	switch {
+	case uninteresting:
+	case logged:
+		d.text(line{text: b, msg: msg, number: number, logged: true})
+	case !unclean(b):
+		d.text(line{text: b, msg: unbullet(b), number: number})
+	default:
+		// A carriage return parts the states of a progress bar.
+		for state := range bytes.SplitSeq(d.src.scrub(b), []byte{'\r'}) {
+			if state = trimEnd(state); len(state) == 0 {
+				continue
 			}
+			l := line{text: state, number: number}
+			if l.msg, l.logged, uninteresting = logMessage(state); uninteresting {
+				continue
+			}
+			if !l.logged {
+				l.msg = unbullet(state)
+			}
+			d.text(l)
 		}
-		l.msg = unbullet(b)
 	}
+}
+
+func trimEnd(b []byte) []byte {
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t' || b[len(b)-1] == '\r') {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// text reads one clean line.
+func (d *document) text(l line) {
+	b, number := l.text, l.number
 	if d.ctx.joining() {
 		if d.ctx.join(d, l) {
 			return

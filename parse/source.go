@@ -23,7 +23,6 @@ type source struct {
 	line int // number of the line that starts at or holds pos, from 1
 	err  error
 
-	dirty bool   // the buffer holds an escape or a carriage return
 	long  []byte // a line that did not fit the buffer
 	clean []byte // a line without its escapes
 	fills int    // how often more was read: a view from before is gone
@@ -60,8 +59,6 @@ func (s *source) fill() bool {
 			s.err = io.ErrNoProgress
 		}
 	}
-	held := s.buf[:s.end]
-	s.dirty = bytes.IndexByte(held, '\r') >= 0 || bytes.IndexByte(held, 0x1b) >= 0
 	return s.end > from
 }
 
@@ -73,19 +70,11 @@ func (s *source) failure() error {
 	return s.err
 }
 
-// next returns the next line without its end, and its number. Escape sequences
-// are gone; a carriage return inside the line is kept, since it parts the
-// states of a progress bar.
+// next returns the next line without its end, and its number.
 func (s *source) next() (text []byte, number int, ok bool) {
 	number = s.line
 	text, ok = s.rawLine()
-	if !ok {
-		return nil, 0, false
-	}
-	if s.dirty {
-		text = s.scrub(text)
-	}
-	return text, number, true
+	return text, number, ok
 }
 
 func (s *source) rawLine() ([]byte, bool) {
@@ -134,22 +123,24 @@ func appendUpTo(dst, src []byte, limit int) []byte {
 	return append(dst, src...)
 }
 
-// scrub removes escape sequences and the carriage return of a CRLF.
+// unclean reports whether a line holds what only a terminal understands.
+func unclean(b []byte) bool {
+	return bytes.IndexByte(b, 0x1b) >= 0 || bytes.IndexByte(b, '\r') >= 0 || bytes.IndexByte(b, 0) >= 0
+}
+
+// scrub removes escape sequences and NULs from a line.
 func (s *source) scrub(text []byte) []byte {
-	for len(text) > 0 && text[len(text)-1] == '\r' {
-		text = text[:len(text)-1]
-	}
-	if bytes.IndexByte(text, 0x1b) < 0 {
-		return text
-	}
 	out := s.clean[:0]
 	for i := 0; i < len(text); {
-		if text[i] == 0x1b {
+		switch c := text[i]; c {
+		case 0:
+			i++
+		case 0x1b:
 			i += escapeLen(text[i:])
-			continue
+		default:
+			out = append(out, c)
+			i++
 		}
-		out = append(out, text[i])
-		i++
 	}
 	s.clean = out
 	return out

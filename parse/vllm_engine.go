@@ -51,27 +51,79 @@ func valueAfter(b []byte, label string) (float64, bool) {
 	if i < 0 {
 		return 0, false
 	}
-	b = b[i+len(label):]
-	n := 0
-	for n < len(b) && (isDigit(b[n]) || b[n] == '.' && n+1 < len(b) && isDigit(b[n+1])) {
-		n++
+	return numberAt(b[i+len(label):])
+}
+
+// numberAt reads the decimal number at the start of b.
+func numberAt(b []byte) (float64, bool) {
+	whole, scale, n := uint64(0), 1.0, 0
+	for dot := false; n < len(b); n++ {
+		switch c := b[n]; {
+		case isDigit(c):
+			whole = 10*whole + uint64(c-'0')
+			if dot {
+				scale *= 10
+			}
+			continue
+		case c == '.' && !dot && n+1 < len(b) && isDigit(b[n+1]):
+			dot = true
+			continue
+		}
+		break
 	}
-	if n == 0 || n > 40 {
+	if n == 0 {
 		return 0, false
 	}
-	x, err := strconv.ParseFloat(string(b[:n]), 64)
+	if n <= 15 { // both are exact, so their quotient is rounded once
+		return float64(whole) / scale, true
+	}
+	x, err := strconv.ParseFloat(string(b[:min(n, 400)]), 64)
 	return x, err == nil && finite(x)
 }
 
 func readEngine(d *document, l line) bool {
-	b := l.text
-	generation, ok := valueAfter(b, "Avg generation throughput: ")
-	prompt, ok2 := valueAfter(b, "Avg prompt throughput: ")
-	if !ok || !ok2 {
-		// v0.1.0 counted prompt and generated tokens together.
-		if generation, ok = valueAfter(b, "Throughput: "); !ok || !bytes.Contains(b, []byte(" reqs, Swapped: ")) {
-			return false
+	start := bytes.Index(l.text, []byte("hroughput: "))
+	if start < 0 {
+		return false
+	}
+	for start > 0 && l.text[start-1] != ':' && l.text[start-1] != ']' && l.text[start-1] != ',' {
+		start--
+	}
+	var prompt, generation, running, waiting, usage, hits float64
+	var have struct{ prompt, generation, waiting, usage, hits, swapped bool }
+	for rest := l.text[start:]; len(rest) > 0; {
+		part := rest
+		if i := bytes.Index(rest, []byte(", ")); i >= 0 {
+			part, rest = rest[:i], rest[i+2:]
+		} else {
+			rest = nil
 		}
+		part = bytes.TrimLeft(part, " ")
+		switch {
+		case hasPrefix(part, "Avg prompt throughput: "):
+			prompt, have.prompt = numberAt(part[len("Avg prompt throughput: "):])
+		case hasPrefix(part, "Avg generation throughput: "):
+			generation, have.generation = numberAt(part[len("Avg generation throughput: "):])
+		case hasPrefix(part, "Running: "):
+			running, _ = numberAt(part[len("Running: "):])
+		case hasPrefix(part, "Waiting: "), hasPrefix(part, "Pending: "):
+			waiting, have.waiting = numberAt(part[len("Waiting: "):])
+			// v0.7.1 forgot a comma here.
+			if i := bytes.Index(part, []byte("GPU KV cache usage: ")); i > 0 {
+				usage, have.usage = numberAt(part[i+len("GPU KV cache usage: "):])
+			}
+		case hasPrefix(part, "Swapped: "):
+			have.swapped = true
+		case hasPrefix(part, "GPU KV cache usage: "):
+			usage, have.usage = numberAt(part[len("GPU KV cache usage: "):])
+		case hasPrefix(part, "Prefix cache hit rate: "):
+			hits, have.hits = numberAt(part[len("Prefix cache hit rate: "):])
+		case hasPrefix(part, "Throughput: "): // v0.1.0: prompt and generated tokens together
+			generation, have.generation = numberAt(part[len("Throughput: "):])
+		}
+	}
+	if !have.generation || !have.prompt && !have.swapped {
+		return false
 	}
 	e := &d.engine
 	if e.n == 0 {
@@ -79,20 +131,13 @@ func readEngine(d *document, l line) bool {
 	}
 	e.n++
 	e.last = l.number
-	running, _ := valueAfter(b, "Running: ")
 	e.maxRunning = max(e.maxRunning, running)
-	for _, label := range [...]string{"Waiting: ", "Pending: "} {
-		if x, ok := valueAfter(b, label); ok {
-			e.hasQueue = true
-			e.maxWaiting = max(e.maxWaiting, x)
-		}
-	}
-	if x, ok := valueAfter(b, "GPU KV cache usage: "); ok {
-		e.hasKV = true
-		e.maxKV = max(e.maxKV, x/100)
-	}
-	if x, ok := valueAfter(b, ", Prefix cache hit rate: "); ok {
-		e.hasPrefix, e.prefixHits = true, x/100
+	e.hasQueue = e.hasQueue || have.waiting
+	e.maxWaiting = max(e.maxWaiting, waiting)
+	e.hasKV = e.hasKV || have.usage
+	e.maxKV = max(e.maxKV, usage/100)
+	if have.hits {
+		e.hasPrefix, e.prefixHits = true, hits/100
 	}
 	if prompt > 0 || generation > 0 {
 		e.active++
