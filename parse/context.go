@@ -57,10 +57,12 @@ type heading struct {
 	fact
 }
 
-// A fact is what a comment or heading tells.
+// A fact is what a comment or heading tells. It is read only when a run below
+// it wants to know.
 type fact struct {
 	place
 	text     string
+	done     bool // the fields below are read
 	from     bench.From
 	config   bench.Config
 	model    string // the model it names, if any
@@ -143,8 +145,11 @@ func (c *context) line(d *document, l line) {
 	}
 	if c.fence == 0 && (len(l.msg) < len(l.text) || b[0] == '*') && len(text) < 80 {
 		// A bullet or a bold line that is nothing but settings: `* 1 req/s`.
-		f := readFact(strings.Trim(text, "* "))
-		if f.bare && len(f.config) > 0 {
+		f := fact{text: strings.Trim(text, "* "), from: bench.FromComment}
+		if !mayBeSettings(f.text) {
+			return
+		}
+		if f.read(); f.bare && len(f.config) > 0 {
 			f.place = c.here(l.number)
 			c.remember(f)
 		}
@@ -154,7 +159,7 @@ func (c *context) line(d *document, l line) {
 // title reads a heading, or a comment inside a fence.
 func (c *context) title(d *document, text string, level, number int) {
 	text = printable(untag(text))
-	f := readFact(text)
+	f := fact{text: text, from: bench.FromComment}
 	if c.fence > 0 {
 		f.place = c.here(number)
 		f.sub = level > 1
@@ -395,7 +400,7 @@ func (c *context) apply(d *document, r *bench.Run) {
 				continue
 			}
 		}
-		if !agrees(f) {
+		if f.read(); !agrees(f) {
 			continue
 		}
 		claims = append(claims, claim{tier, f.line, f.config, f.from})
@@ -408,7 +413,7 @@ func (c *context) apply(d *document, r *bench.Run) {
 		if i < len(c.headings)-1 {
 			tier = tierFar
 		}
-		if !agrees(&h.fact) {
+		if h.read(); !agrees(&h.fact) {
 			continue
 		}
 		claims = append(claims, claim{tier, h.fact.line, h.config, h.from})
@@ -488,11 +493,15 @@ func (c *context) statedEngine(r *bench.Run, here place) string {
 	}
 	for i := len(c.facts) - 1; i >= 0; i-- {
 		f := &c.facts[i]
-		if f.fence == here.fence && f.section == here.section && f.line <= here.line && f.line > c.lastRun && f.config.Has("engine") {
+		if f.fence != here.fence || f.section != here.section || f.line > here.line || f.line <= c.lastRun {
+			continue
+		}
+		if f.read(); f.config.Has("engine") {
 			return f.config.Get("engine")
 		}
 	}
 	if n := len(c.headings); n > 0 {
+		c.headings[n-1].read()
 		return c.headings[n-1].config.Get("engine")
 	}
 	return ""

@@ -47,15 +47,29 @@ var (
 	letters = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\p{L}]{2,}`) })
 )
 
-// readFact reads what a comment or heading tells.
-func readFact(text string) fact {
-	f := fact{text: text, from: bench.FromComment}
-	if len(text) > 400 {
-		return f
+// mayBeSettings is a quick look whether a line of a list is worth reading.
+func mayBeSettings(s string) bool {
+	if strings.IndexAny(s, "0123456789") < 0 {
+		return false
 	}
+	for _, w := range [...]string{"=", "onc", "tp", "pp", "req", "qps", "rps", "ate", "rompts", "len", "isl", "osl", "--", "QPS", "RPS", "TP"} {
+		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads what a comment or heading tells.
+func (f *fact) read() {
+	text := f.text
+	if f.done || len(text) > 400 {
+		return
+	}
+	f.done = true
 	if rest, ok := strings.CutPrefix(text, "benchreport:"); ok {
 		f.directive(rest)
-		return f
+		return
 	}
 	left := text
 	take := func(key, value, span string) {
@@ -89,7 +103,6 @@ func readFact(text string) fact {
 		f.config.Add("quant", q, bench.FromComment)
 	}
 	f.bare = (len(f.config) > 0 || f.replicas > 0) && (!letters().MatchString(left) || strings.HasPrefix(text, "--"))
-	return f
 }
 
 // directive reads `benchreport: replicas=4 concurrency=32`: what a user writes

@@ -44,7 +44,7 @@ func TestEngineIn(t *testing.T) {
 	}
 }
 
-func TestReadFact(t *testing.T) {
+func TestFact(t *testing.T) {
 	for _, tc := range []struct {
 		text, want string
 		replicas   int
@@ -65,7 +65,8 @@ func TestReadFact(t *testing.T) {
 		{"pp512 results", "", 0, false},
 		{"sd 1b", "", 0, false},
 	} {
-		f := readFact(tc.text)
+		f := fact{text: tc.text}
+		f.read()
 		var got []string
 		for _, s := range f.config {
 			got = append(got, s.Key+"="+s.Value)
