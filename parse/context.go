@@ -375,7 +375,8 @@ func serves(cmd *command, tool string) bool {
 // apply adds to a run what stands around it.
 func (c *context) apply(d *document, r *bench.Run) {
 	here := c.here(r.Source.Line)
-	claims := c.commandClaims(r, here, c.statedEngine(r, here))
+	claims := c.commandClaims(r, here, c.stated(r, here))
+	c.reserve(here.section)
 	model := r.Config.Get("model")
 	for _, cl := range claims {
 		if model == "" {
@@ -391,11 +392,16 @@ func (c *context) apply(d *document, r *bench.Run) {
 	}
 	for i := len(c.facts) - 1; i >= 0; i-- {
 		f := &c.facts[i]
-		if f.fence != here.fence || f.section != here.section || f.line > here.line {
+		if f.section != here.section || f.line > here.line {
 			continue
 		}
 		tier := tierOwn
-		if f.line <= c.lastRun {
+		switch {
+		case f.fence == 0 && here.fence > 0: // a list in the prose of the section
+			tier = tierSection
+		case f.fence != here.fence:
+			continue
+		case f.line <= c.lastRun:
 			if tier = tierFence; !f.sub {
 				continue
 			}
@@ -485,32 +491,47 @@ func (c *context) replicate(r *bench.Run, f *fact) {
 	}
 }
 
-// statedEngine is the engine that the run, or the comment or heading right
-// above it, names.
-func (c *context) statedEngine(r *bench.Run, here place) string {
-	if e := r.Config.Get("engine"); e != "" {
-		return e
-	}
+// stated are the settings that a run has, and those that the comments and the
+// heading right above it name.
+func (c *context) stated(r *bench.Run, here place) bench.Config {
+	config := slices.Clone(r.Config)
 	for i := len(c.facts) - 1; i >= 0; i-- {
 		f := &c.facts[i]
-		if f.fence != here.fence || f.section != here.section || f.line > here.line || f.line <= c.lastRun {
-			continue
-		}
-		if f.read(); f.config.Has("engine") {
-			return f.config.Get("engine")
+		if f.section == here.section && f.fence == here.fence && f.line <= here.line && f.line > c.lastRun {
+			f.read()
+			config.Merge(f.config)
 		}
 	}
 	if n := len(c.headings); n > 0 {
 		c.headings[n-1].read()
-		return c.headings[n-1].config.Get("engine")
+		config.Merge(c.headings[n-1].config)
 	}
-	return ""
+	return config
+}
+
+// onlyModel reports whether no other command of that role names another model:
+// only then can one of another section tell the model of a run.
+func (c *context) onlyModel(cmd *command) bool {
+	model := cmd.config.Get("model")
+	return model == "" || !slices.ContainsFunc(c.commands, func(o command) bool {
+		m := o.config.Get("model")
+		return o.role == cmd.role && m != "" && !sameModel(m, model)
+	})
+}
+
+// reserve keeps the commands of a section that has a result to that section.
+func (c *context) reserve(section int) {
+	for i := range c.commands {
+		if c.commands[i].section == section {
+			c.commands[i].used = true
+		}
+	}
 }
 
 // commandClaims picks the nearest client command and the nearest server command
 // that can be those of the run. A command counts as a whole. One that stands in
 // another section, and was that of a run there, is not that of this one.
-func (c *context) commandClaims(r *bench.Run, here place, engine string) []claim {
+func (c *context) commandClaims(r *bench.Run, here place, stated bench.Config) []claim {
 	var claims []claim
 	model := r.Config.Get("model")
 	var have [2]bool
@@ -527,12 +548,15 @@ func (c *context) commandClaims(r *bench.Run, here place, engine string) []claim
 			if cmd.role == client && !sameTool(cmd.tool, r.Source.Tool) || cmd.role == server && !serves(cmd, r.Source.Tool) {
 				continue
 			}
-			if !cmd.fits(r, model, engine, tier) {
+			if !cmd.fits(r, model, stated, tier) || tier == tierFar && model == "" && !c.onlyModel(cmd) {
 				continue
 			}
 			have[cmd.role] = true
-			cmd.used = cmd.used || tier < tierFar
 			config := slices.Clone(cmd.config)
+			if n := cmd.config.Get("num_prompts"); cmd.role == client && tier >= tierSection && r.Completed != nil && n != strconv.Itoa(sent(r)) {
+				// An example, or one of several: it does not tell that requests failed.
+				config = slices.DeleteFunc(config, func(s bench.Setting) bool { return s.Key == "num_prompts" })
+			}
 			switch {
 			case cmd.role == server:
 				config = append(config, bench.Setting{Key: "engine", Value: cmd.engine})
@@ -575,7 +599,7 @@ func (c *context) tier(cmd *command, here place) int {
 
 // fits reports whether a command can have made a run: same model, same engine,
 // and as many prompts as were completed.
-func (cmd *command) fits(r *bench.Run, model, engine string, tier int) bool {
+func (cmd *command) fits(r *bench.Run, model string, stated bench.Config, tier int) bool {
 	other := cmd.config.Get("model")
 	if model != "" && other != "" && !sameModel(model, other) {
 		// llama-bench tables name the kind of model, its command the file; a
@@ -587,22 +611,35 @@ func (cmd *command) fits(r *bench.Run, model, engine string, tier int) bool {
 	if cmd.role == server && isGGUF(model) && cmd.engine != "llama.cpp" && !sameModel(model, other) {
 		return false
 	}
-	if cmd.role == server && engine != "" && engine != cmd.engine {
+	if e := stated.Get("engine"); cmd.role == server && e != "" && e != cmd.engine {
 		return false
+	}
+	if tier >= tierAbove && cmd.role == server {
+		// What is said right above the run is not what this server was.
+		for _, key := range [...]string{"tp", "pp", "draft_model", "spec_tokens"} {
+			if v := stated.Get(key); v != "" && v != cmd.config.Get(key) {
+				return false
+			}
+		}
 	}
 	if r.Source.Tool == "llama-bench" && tier == tierFar {
 		return false // its table says all that the command said
 	}
 	if n, err := strconv.Atoi(cmd.config.Get("num_prompts")); err == nil && cmd.role == client && r.Completed != nil {
-		sent := *r.Completed
-		if f, ok := r.Metric("failed"); ok {
-			sent += int(f.Raw)
-		}
-		if n < *r.Completed || n != sent && tier >= tierAbove {
+		if n < *r.Completed || n != sent(r) && tier >= tierAbove {
 			return false
 		}
 	}
 	return true
+}
+
+// sent is how many requests a run tells that it sent.
+func sent(r *bench.Run) int {
+	n := *r.Completed
+	if f, ok := r.Metric("failed"); ok {
+		n += int(f.Raw)
+	}
+	return n
 }
 
 // sameFamily reports whether a file is one of a model: Qwen2.5-7B-Q8_0.gguf of

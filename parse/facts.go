@@ -52,7 +52,7 @@ func mayBeSettings(s string) bool {
 	if strings.IndexAny(s, "0123456789") < 0 {
 		return false
 	}
-	for _, w := range [...]string{"=", "onc", "tp", "pp", "req", "qps", "rps", "ate", "rompts", "len", "isl", "osl", "--", "QPS", "RPS", "TP"} {
+	for _, w := range [...]string{"=", "onc", "tp", "pp", "req", "qps", "rps", "ate", "rompts", "len", "isl", "osl", "--", "QPS", "RPS", "TP", "/"} {
 		if strings.Contains(s, w) {
 			return true
 		}
@@ -93,7 +93,10 @@ func (f *fact) read() {
 		}
 	}
 	if m := modelPattern().FindStringSubmatch(text); m != nil && !strings.Contains(text, "://") {
-		f.model = m[1]
+		if f.model = m[1]; f.model == strings.Trim(text, "`*\"' ") {
+			f.config.Add("model", redact("", f.model), f.from)
+			left = ""
+		}
 	}
 	if e := engineIn(text); e != "" {
 		f.config.Add("engine", e, bench.FromComment)
