@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/benchreport/benchreport/bench"
 )
@@ -54,10 +55,52 @@ func Normalize(runs []*bench.Run) {
 		}
 		r.Findings = append(r.Findings, bench.Finding{
 			Code:     "extrapolated",
-			Severity: bench.Info,
+			Severity: bench.Note,
 			Message:  fmt.Sprintf("one of %d replicas was measured: throughput × %d%s, duration ÷ %d, latencies as measured", n, n, example, n),
 		})
 	}
+}
+
+// SetReplicas takes `4` for all runs or `LABEL=4` for those of one input.
+func SetReplicas(runs []*bench.Run, words []string) error {
+	for _, w := range words {
+		label, number, ok := strings.Cut(w, "=")
+		if !ok {
+			label, number = "", w
+		}
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > 1024 {
+			return fmt.Errorf("--replicas: expected a number from 1 to 1024, found %q", w)
+		}
+		found := false
+		for _, r := range runs {
+			if !ok || r.Input == label || r.Label == label {
+				found = true
+				r.Replicas = n
+				r.Config.Set("replicas", strconv.Itoa(n), bench.FromUser)
+				r.Config.Sort()
+				updateGPUs(r)
+			}
+		}
+		if !found && len(runs) > 0 {
+			return fmt.Errorf("--replicas: no input or run is called %q", label)
+		}
+	}
+	return nil
+}
+
+// updateGPUs counts the devices again after the replicas were changed.
+func updateGPUs(r *bench.Run) {
+	if r.Config.From("gpus") != bench.FromDerived {
+		return
+	}
+	n := r.Replicas
+	for _, k := range [...]string{"tp", "pp", "dp"} {
+		if x, err := strconv.Atoi(r.Config.Get(k)); err == nil && x > 0 {
+			n *= x
+		}
+	}
+	r.Config.Set("gpus", strconv.Itoa(n), bench.FromDerived)
 }
 
 // formatFloat writes a figure without the noise of binary fractions.

@@ -97,22 +97,33 @@ func (w Where) match(r *bench.Run) bool {
 	return true
 }
 
-// Key returns what a run has under a key: its tool, label, input or file, or a
-// setting of its configuration. "" stands for nothing.
-func Key(r *bench.Run, key string) string {
-	switch key {
-	case "tool":
-		return r.Source.Tool
-	case "label":
-		return r.Label
-	case "input":
-		return r.Input
-	case "file":
-		return r.Source.File
-	case "format":
-		return r.Source.Format
-	case "id":
-		return r.ID
+// Check reports a key that no run has, with the one that was probably meant.
+func (w Where) Check(runs []*bench.Run) error {
+	for _, c := range w {
+		if err := checkKey("--where", c.key, runs); err != nil {
+			return err
+		}
 	}
-	return r.Config.Get(key)
+	return nil
+}
+
+// checkKey reports a key that neither a run nor the program knows.
+func checkKey(flag, key string, runs []*bench.Run) error {
+	known := slices.Concat(builtinKeys, MainKeys)
+	if slices.Contains(known, key) || bench.IsWorkload(key) {
+		return nil
+	}
+	for _, r := range runs {
+		for i := range r.Config {
+			if k := r.Config[i].Key; k == key {
+				return nil
+			} else if !slices.Contains(known, k) {
+				known = append(known, k)
+			}
+		}
+	}
+	if s := suggest(key, known); s != "" {
+		return fmt.Errorf("%s: no run has a key %q (did you mean %s?)", flag, key, s)
+	}
+	return fmt.Errorf("%s: no run has a key %q", flag, key)
 }

@@ -1,6 +1,9 @@
 package bench
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestLookup(t *testing.T) {
 	for name, want := range map[string]MetricInfo{
@@ -72,5 +75,20 @@ func TestAssignIDs(t *testing.T) {
 	AssignIDs(moved)
 	if moved[0].ID != runs[1].ID {
 		t.Error("an id changes with the file")
+	}
+}
+
+func TestFormatDecimals(t *testing.T) {
+	for _, tc := range []struct {
+		x        float64
+		decimals int
+		want     string
+	}{
+		{2993.85, 2, "2993.85"}, {36.1, 2, "36.10"}, {71.515, 2, "71.52"}, {64, 0, "64"}, {57.354352397496925, -1, "57.35"}, {0.8480, 4, "0.8480"},
+		{118, -1, "118"}, {0.012345, -1, "0.0123"}, {0.00001234, -1, "0.0000123"}, {math.NaN(), 2, ""}, {71.52, 0, "72"},
+	} {
+		if got := FormatDecimals(tc.x, tc.decimals); got != tc.want {
+			t.Errorf("%v with %d decimals: %s, want %s", tc.x, tc.decimals, got, tc.want)
+		}
 	}
 }

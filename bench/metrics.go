@@ -101,6 +101,13 @@ var known = []MetricInfo{
 	{"overall_latency_per_token_ms", "Latency per token, TTFT included (ms)", "ms", Lower, Fixed},
 	{"latency_per_char_ms", "Latency per character (ms)", "ms", Lower, Fixed},
 
+	{"output_throughput_per_gpu", "Output tok/s per GPU", "tok/s", Higher, Fixed},
+	{"total_throughput_per_gpu", "Total tok/s per GPU", "tok/s", Higher, Fixed},
+	{"tok_s_per_user", "tok/s per user", "tok/s", Higher, Fixed},
+	{"ms_per_output_token", "ms per output token", "ms", Lower, Fixed},
+	{"cost_per_million_output_tokens", "Cost per M output tok", "", Lower, Fixed},
+	{"cost_per_million_tokens", "Cost per M tok", "", Lower, Fixed},
+
 	{"probe_completed", "Probes completed", "requests", Neither, Fixed},
 	{"probe_failed", "Probes failed", "requests", Lower, Fixed},
 	{"diffusion_committed_throughput", "Committed tok/s", "tok/s", Higher, Times},

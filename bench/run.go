@@ -89,7 +89,7 @@ type Severity string
 
 // The severities, mildest first.
 const (
-	Info    Severity = "info"
+	Note    Severity = "note"
 	Warning Severity = "warning"
 	Error   Severity = "error"
 )

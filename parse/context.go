@@ -127,7 +127,10 @@ func (c *context) line(d *document, l line) {
 		text := strings.TrimSpace(strings.Trim(string(b[level:]), " #\t"))
 		if level <= 6 && text != "" && level < len(b) && b[level] == ' ' {
 			// A note may keep the command and its environment as comments.
-			if _, _, ok := assignment(text); ok && c.shell(d, "export "+text, l.number) || mayBeCommand(text) && c.shell(d, text, l.number) {
+			if name, _, ok := assignment(text); ok && len(name) > 3 && name == strings.ToUpper(name) && c.shell(d, "export "+text, l.number) {
+				return
+			}
+			if mayBeCommand(text) && c.shell(d, text, l.number) {
 				return
 			}
 			c.title(d, text, level, l.number)
@@ -158,7 +161,7 @@ func (c *context) line(d *document, l line) {
 
 // title reads a heading, or a comment inside a fence.
 func (c *context) title(d *document, text string, level, number int) {
-	text = printable(untag(text))
+	text = printable(strings.NewReplacer("`", "", "**", "").Replace(untag(text)))
 	f := fact{text: text, from: bench.FromComment}
 	if c.fence > 0 {
 		f.place = c.here(number)

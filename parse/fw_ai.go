@@ -123,8 +123,12 @@ func summaryField(d *document, r *bench.Run, key, value string, number int) {
 		}
 	}
 	m, ok := d.metric(name, value, number, key)
-	if !ok || m.Value == 0 && name != "completed" && name != "request_throughput" {
-		return // 0.0 is what it prints for what it did not measure
+	if !ok {
+		return
+	}
+	if m.Value == 0 && name != "completed" && name != "request_throughput" {
+		zeroFinding(r, key) // what it prints for what it did not measure
+		return
 	}
 	if strings.HasPrefix(key, "P") && isDigit(key[1]) {
 		m.Decimals = 0 // of a bucket
@@ -132,6 +136,18 @@ func summaryField(d *document, r *bench.Run, key, value string, number int) {
 		m.Decimals = -1
 	}
 	r.Add(m)
+}
+
+// zeroFinding tells a zero that stands for nothing, all of them in one finding.
+func zeroFinding(r *bench.Run, key string) {
+	const code, why = "zero-means-missing", ": printed as 0.0, which stands for not measured"
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Code == code {
+			f.Message = strings.Replace(f.Message, why, ", "+key+why, 1)
+			return
+		}
+	}
+	r.Findings = append(r.Findings, bench.Finding{Code: code, Severity: bench.Note, Message: key + why})
 }
 
 func (s *summaryBlock) close(d *document) {

@@ -67,6 +67,11 @@ func readArguments(d *document, l line) bool {
 // arguments takes a complete argument line.
 func (d *document) arguments(text string) {
 	d.pending.args = argumentLine(text, bench.FromArgs)
+	client := "benchmark script"
+	if strings.Contains(text, "subparser='bench'") {
+		client = "vllm bench"
+	}
+	d.pending.args.Add("client", client, bench.FromArgs)
 }
 
 // readProgress reads the settings that a client prints before it starts.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
 )
 
@@ -18,6 +19,49 @@ const Schema = "benchreport/v1"
 // RunsJSON writes runs and the problems met on the way as JSON, a run a line.
 func RunsJSON(out io.Writer, runs []*bench.Run, problems []bench.Problem) error {
 	w := jsonWriter{out: bufio.NewWriterSize(out, 64<<10)}
+	w.runs(runs, problems)
+	w.raw("}\n")
+	return w.flush()
+}
+
+// CompareJSON writes a comparison as JSON: the runs, the comparisons with the
+// baseline, and the findings.
+func CompareJSON(out io.Writer, rep *analyze.Report, problems []bench.Problem) error {
+	w := jsonWriter{out: bufio.NewWriterSize(out, 64<<10)}
+	w.runs(rep.Runs, problems)
+	w.raw(",\n\"comparisons\":[")
+	for i, c := range rep.Comparisons {
+		w.comma(i).raw("\n").comparison(c)
+	}
+	w.raw("],\n\"findings\":[")
+	for i, f := range rep.Findings {
+		w.comma(i).raw("\n").finding(f)
+	}
+	w.raw("],\n\"passed\":").raw(strconv.FormatBool(rep.Passed())).raw("}\n")
+	return w.flush()
+}
+
+func (w *jsonWriter) comparison(c analyze.Comparison) {
+	w.raw(`{"key":{`)
+	for i, s := range c.Key {
+		w.comma(i).string(s.Key).raw(":").string(s.Value)
+	}
+	w.raw(`},"metric":`).string(c.Metric).raw(`,"base":`).string(c.Base).raw(`,"head":`).string(c.Head)
+	w.raw(`,"base_value":`).float(c.BaseValue).raw(`,"head_value":`).float(c.HeadValue).raw(`,"delta_pct":`).float(c.DeltaPct)
+	w.raw(`,"ci_pct":null,"p":null,"p_adjusted":null,"n":[`).int(c.N[0]).raw(",").int(c.N[1])
+	w.raw(`],"evidence":`).string(c.Evidence).raw(`,"verdict":`).string(c.Verdict).raw(`,"winner":`).orNull(c.Winner)
+	w.raw(`,"runs_needed":null,"reason":`).orNull(c.Reason).raw("}")
+}
+
+func (w *jsonWriter) orNull(s string) *jsonWriter {
+	if s == "" {
+		return w.raw("null")
+	}
+	return w.string(s)
+}
+
+// runs writes the schema, the runs and the problems; the object stays open.
+func (w *jsonWriter) runs(runs []*bench.Run, problems []bench.Problem) {
 	w.raw(`{"schema":`).string(Schema).raw(",\n\"runs\":[")
 	for i, r := range runs {
 		w.comma(i).raw("\n")
@@ -27,8 +71,7 @@ func RunsJSON(out io.Writer, runs []*bench.Run, problems []bench.Problem) error 
 	for i, p := range problems {
 		w.comma(i).raw("\n").raw(`{"file":`).string(p.File).raw(`,"line":`).int(p.Line).raw(`,"message":`).string(p.Message).raw("}")
 	}
-	w.raw("]}\n")
-	return w.flush()
+	w.raw("]")
 }
 
 // A jsonWriter appends JSON to a buffer. encoding/json would need a map for
@@ -186,5 +229,13 @@ func (w *jsonWriter) metric(m *bench.Metric) {
 }
 
 func (w *jsonWriter) finding(f bench.Finding) {
-	w.raw(`{"code":`).string(f.Code).raw(`,"severity":`).string(string(f.Severity)).raw(`,"message":`).string(f.Message).raw("}")
+	w.raw(`{"code":`).string(f.Code).raw(`,"severity":`).string(string(f.Severity))
+	if f.Runs != nil {
+		w.raw(`,"runs":[`)
+		for i, id := range f.Runs {
+			w.comma(i).string(id)
+		}
+		w.raw("]")
+	}
+	w.raw(`,"message":`).string(f.Message).raw("}")
 }

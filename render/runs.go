@@ -9,16 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
 )
-
-// keyOrder is the order in which people read settings. Keys outside it are in
-// the JSON and CSV only, except for environment variables.
-var keyOrder = []string{
-	"engine", "model", "quant", "draft_model", "spec_method", "spec_tokens", "tp", "pp", "dp", "replicas", "gpus", "device", "backend", "build",
-	"dataset", "task", "metric", "filter", "num_fewshot", "test", "depth", "input_len", "output_len", "num_prompts", "concurrency",
-	"request_rate", "batch", "ubatch", "threads", "ngl", "fa", "dtype", "type_k", "type_v", "endpoint",
-}
 
 // headline are the metrics that a list shows, in this order.
 var headline = []string{
@@ -29,7 +22,8 @@ var headline = []string{
 
 // RunsText lists runs for a terminal, a table a tool.
 func RunsText(w io.Writer, runs []*bench.Run) error {
-	return listRuns(w, runs, (*table).text, func(s string) string { return s }, "")
+	text := func(t *table, w io.Writer) error { return t.text(w, false) }
+	return listRuns(w, runs, text, func(s string) string { return s }, "")
 }
 
 // RunsMarkdown lists runs for a note.
@@ -42,7 +36,7 @@ func listRuns(w io.Writer, runs []*bench.Run, write func(*table, io.Writer) erro
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		same, keys := sameAndDiffering(group)
+		same, keys := analyze.Differing(group)
 		title := group[0].Source.Tool + ": " + count(len(group), "run")
 		if file := oneFile(group); file != "" {
 			title += " in " + file
@@ -52,7 +46,7 @@ func listRuns(w io.Writer, runs []*bench.Run, write func(*table, io.Writer) erro
 			if heading != "" {
 				fmt.Fprintln(w)
 			}
-			fmt.Fprintf(w, "same in all: %s\n", escape(strings.Join(same, " · ")))
+			fmt.Fprintf(w, "same in all: %s\n", escape(sameLine(same)))
 		}
 		fmt.Fprintln(w)
 		if err := write(runTable(group, keys), w); err != nil {
@@ -84,27 +78,13 @@ func byTool(runs []*bench.Run) [][]*bench.Run {
 	return groups
 }
 
-// sameAndDiffering parts the settings into those that all runs share, written
-// as key=value, and the keys that differ.
-func sameAndDiffering(runs []*bench.Run) (same, differing []string) {
-	keys := slices.Clone(keyOrder)
-	for _, r := range runs {
-		for _, s := range r.Config {
-			if strings.HasPrefix(s.Key, "env.") && !slices.Contains(keys, s.Key) {
-				keys = append(keys, s.Key)
-			}
-		}
+// sameLine writes the settings that all runs share.
+func sameLine(same []bench.Setting) string {
+	var parts []string
+	for _, s := range same {
+		parts = append(parts, s.Key+"="+shownSetting(s.Key, s.Value))
 	}
-	slices.Sort(keys[len(keyOrder):])
-	for _, k := range keys {
-		first := runs[0].Config.Get(k)
-		if slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Config.Get(k) != first }) {
-			differing = append(differing, k)
-		} else if first != "" {
-			same = append(same, k+"="+shownSetting(k, first))
-		}
-	}
-	return same, differing
+	return strings.Join(parts, " · ")
 }
 
 // keyTitle is the header of a setting's column.
@@ -181,14 +161,14 @@ func runTable(runs []*bench.Run, keys []string) *table {
 		for _, name := range metrics {
 			cell := ""
 			if m, ok := r.Metric(name); ok {
-				cell = WithSpread(m)
+				cell = withSpread(m)
 			}
 			row = append(row, cell)
 		}
 		if other {
 			cell := ""
 			if !hasAny(r, metrics) && len(r.Metrics) > 0 {
-				cell = r.Metrics[0].Name + " " + WithSpread(r.Metrics[0])
+				cell = r.Metrics[0].Name + " " + withSpread(r.Metrics[0])
 			}
 			row = append(row, cell)
 		}

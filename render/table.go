@@ -17,6 +17,15 @@ type table struct {
 	header []string
 	right  []bool // columns of numbers
 	rows   [][]string
+	best   map[[2]int]bool // cells that are bold, by row and column
+}
+
+// bold marks a cell of the last row.
+func (t *table) bold(column int) {
+	if t.best == nil {
+		t.best = map[[2]int]bool{}
+	}
+	t.best[[2]int{len(t.rows) - 1, column}] = true
 }
 
 func (t *table) column(title string, right bool) {
@@ -24,9 +33,14 @@ func (t *table) column(title string, right bool) {
 	t.right = append(t.right, right)
 }
 
-// text writes the table for a terminal.
-func (t *table) text(w io.Writer) error {
-	return t.write(w, func(s string) string { return s }, renderer.NewBlueprint(tw.Rendition{
+// text writes the table for a terminal. Where there is no colour, the best has
+// a star.
+func (t *table) text(w io.Writer, colour bool) error {
+	best := func(s string) string { return s + "*" }
+	if colour {
+		best = func(s string) string { return "\x1b[1m" + s + "\x1b[0m" }
+	}
+	return t.write(w, func(s string) string { return s }, best, renderer.NewBlueprint(tw.Rendition{
 		Borders:  tw.BorderNone,
 		Settings: tw.Settings{Separators: tw.Separators{BetweenColumns: tw.Off}, Lines: tw.Lines{ShowHeaderLine: tw.On}},
 	}))
@@ -34,10 +48,10 @@ func (t *table) text(w io.Writer) error {
 
 // markdown writes the table for a note.
 func (t *table) markdown(w io.Writer) error {
-	return t.write(w, escapeMarkdown, renderer.NewMarkdown())
+	return t.write(w, escapeMarkdown, func(s string) string { return "**" + s + "**" }, renderer.NewMarkdown())
 }
 
-func (t *table) write(w io.Writer, escape func(string) string, r tw.Renderer) error {
+func (t *table) write(w io.Writer, escape, best func(string) string, r tw.Renderer) error {
 	align := make(tw.Alignment, len(t.right))
 	for i, right := range t.right {
 		align[i] = tw.AlignLeft
@@ -50,8 +64,14 @@ func (t *table) write(w io.Writer, escape func(string) string, r tw.Renderer) er
 		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithHeaderAutoWrap(tw.WrapNone), tablewriter.WithRowAutoWrap(tw.WrapNone),
 		tablewriter.WithAlignment(align), tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: align}))
 	out.Header(escaped(t.header, escape))
-	for _, row := range t.rows {
-		if err := out.Append(escaped(row, escape)); err != nil {
+	for i, row := range t.rows {
+		cells := escaped(row, escape)
+		for k := range cells {
+			if t.best[[2]int{i, k}] {
+				cells[k] = best(cells[k])
+			}
+		}
+		if err := out.Append(cells); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,8 @@ type inputFlags struct {
 	Where   []string `help:"Keep only runs for which all of KEY=VALUE, KEY!=VALUE and KEY~REGEX hold, joined by commas." placeholder:"KEY=VALUE" sep:"none"`
 	Lenient bool     `help:"Exit 0 even if some input could not be read."`
 
-	NoNormalize bool `help:"Leave the values of one of several replicas as they were logged."`
+	Replicas    []string `help:"The values were measured on one of N replicas; LABEL=N says it of one input." placeholder:"[LABEL=]N" sep:"none"`
+	NoNormalize bool     `help:"Leave the values of one of several replicas as they were logged."`
 }
 
 // load reads the inputs, tells what was wrong with them, and returns the runs
@@ -43,12 +44,21 @@ func (f *inputFlags) load(a *app) ([]*bench.Run, []bench.Problem, error) {
 	} else if len(result.Errors) > 0 && !f.Lenient {
 		a.status = exitTrouble
 	}
+	if err := analyze.SetReplicas(result.Runs, f.Replicas); err != nil {
+		return nil, nil, err
+	}
 	if !f.NoNormalize {
 		analyze.Normalize(result.Runs)
+	}
+	if len(result.Runs) > 0 {
+		if err := keep.Check(result.Runs); err != nil {
+			return nil, nil, err
+		}
 	}
 	runs := keep.Filter(result.Runs)
 	if len(runs) == 0 && len(result.Runs) > 0 {
 		a.say("none of %d runs fits --where", len(result.Runs))
+		a.status = exitTrouble
 	}
 	return runs, result.Errors, nil
 }

@@ -28,6 +28,7 @@ type app struct {
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 type commands struct {
+	Compare compareCmd `cmd:"" help:"Compare the runs of the inputs: tables with the best in bold, changes against a baseline, and what to be careful with."`
 	Runs    runsCmd    `cmd:"" help:"List every benchmark result that was found, with where it stands, its configuration and its metrics."`
 	Formats formatsCmd `cmd:"" help:"List the formats that are read, with an example line of each."`
 	Version versionCmd `cmd:"" help:"Print the version."`

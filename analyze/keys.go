@@ -1,0 +1,95 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// MainKeys are the settings by which people name what they compare, in the
+// order in which they read them. All other settings are told as differences.
+var MainKeys = []string{
+	"engine", "model", "quant", "draft_model", "spec_method", "spec_tokens", "tp", "pp", "dp", "replicas", "gpus", "device", "backend", "build",
+	"dataset", "task", "metric", "filter", "num_fewshot", "test", "depth", "input_len", "output_len", "num_prompts", "concurrency",
+	"request_rate", "batch", "ubatch", "threads", "ngl", "fa", "dtype", "type_k", "type_v", "endpoint",
+}
+
+// Key returns what a run has under a key: its tool, label, input or file, or a
+// setting of its configuration. "" stands for nothing.
+func Key(r *bench.Run, key string) string {
+	switch key {
+	case "tool":
+		return r.Source.Tool
+	case "label":
+		return r.Label
+	case "input":
+		return r.Input
+	case "file":
+		return r.Source.File
+	case "format":
+		return r.Source.Format
+	case "id":
+		return r.ID
+	}
+	return r.Config.Get(key)
+}
+
+// builtinKeys are the keys of Key that are no settings.
+var builtinKeys = []string{"tool", "label", "input", "file", "format", "id"}
+
+// Differing parts the main keys, and the environment variables, into those that
+// all runs share and those in which they differ.
+func Differing(runs []*bench.Run) (same []bench.Setting, keys []string) {
+	all := slices.Clone(MainKeys)
+	for _, r := range runs {
+		for _, s := range r.Config {
+			if strings.HasPrefix(s.Key, "env.") && !slices.Contains(all, s.Key) {
+				all = append(all, s.Key)
+			}
+		}
+	}
+	slices.Sort(all[len(MainKeys):])
+	for _, k := range all {
+		first := runs[0].Config.Get(k)
+		switch {
+		case slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Config.Get(k) != first }):
+			keys = append(keys, k)
+		case first != "":
+			same = append(same, bench.Setting{Key: k, Value: first})
+		}
+	}
+	return same, keys
+}
+
+// suggest returns the candidate most like a misspelt name, "" if none is near.
+func suggest(name string, candidates []string) string {
+	best, at := "", len(name)/3+2
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < at {
+			best, at = c, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance of two short names.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(row[j+1]+1, row[j]+1, cost)
+		}
+	}
+	return row[len(b)]
+}

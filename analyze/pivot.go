@@ -1,0 +1,163 @@
+package analyze
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// pivot turns a section with one metric, as llama-bench's, into a table with a
+// column for each input, or where there is one input for each value of the
+// setting in which its runs differ. It returns false where no such key parts
+// the runs.
+func (s *Section) pivot(runs []*bench.Run, o Options) bool {
+	if s.Tool != "llama-bench" {
+		return false
+	}
+	metric := s.Columns[0].Metric
+	keys := s.Keys
+	variant, varies := func(r *bench.Run) string { return r.Input }, "input"
+	inputs := distinct(runs, variant)
+	if len(inputs) < 2 {
+		varies = pivotKey(runs, keys)
+		if varies == "" {
+			return false
+		}
+		variant = func(r *bench.Run) string { return variantName(varies, r.Config.Get(varies)) }
+	}
+	variants := distinct(runs, variant)
+	// What differs only from input to input does not name a row: it is what is
+	// compared.
+	s.Keys = nil
+	for _, k := range keys {
+		if k != varies && (o.Rows != nil || k == "model" || k == "test" || differsWithin(runs, variant, k)) {
+			s.Keys = append(s.Keys, k)
+		}
+	}
+	s.Across, s.Varies = true, varies
+	s.Columns = nil
+	for _, v := range variants {
+		s.Columns = append(s.Columns, Column{Metric: metric, Variant: v})
+	}
+	at := map[string]*Row{}
+	cells := map[*Row][][]*bench.Run{}
+	for _, r := range runs {
+		var values []string
+		for _, k := range s.Keys {
+			values = append(values, Key(r, k))
+		}
+		id := strings.Join(values, "\x00")
+		row := at[id]
+		if row == nil {
+			row = &Row{Label: r.Label, Input: r.Input, Keys: values}
+			at[id] = row
+			cells[row] = make([][]*bench.Run, len(variants))
+			s.Rows = append(s.Rows, row)
+		}
+		row.Runs = append(row.Runs, r)
+		i := slices.Index(variants, variant(r))
+		cells[row][i] = append(cells[row][i], r)
+	}
+	for _, row := range s.Rows {
+		for _, group := range cells[row] {
+			row.Cells = append(row.Cells, newCell(group, metric))
+		}
+	}
+	return true
+}
+
+// distinct lists what f gives for the runs, in order of appearance.
+func distinct(runs []*bench.Run, f func(*bench.Run) string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, r := range runs {
+		if v := f(r); !seen[v] {
+			seen[v] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// pivotKey finds the setting that a file of llama-bench rows compares: one that
+// takes several values while everything else stays the same.
+func pivotKey(runs []*bench.Run, keys []string) string {
+	for _, k := range keys {
+		switch k {
+		case "model", "quant", "test", "depth", "engine":
+			continue
+		}
+		groups := map[string]map[string]bool{}
+		for _, r := range runs {
+			var id strings.Builder
+			for _, other := range keys {
+				if other != k {
+					id.WriteString(r.Config.Get(other) + "\x00")
+				}
+			}
+			if groups[id.String()] == nil {
+				groups[id.String()] = map[string]bool{}
+			}
+			groups[id.String()][r.Config.Get(k)] = true
+		}
+		complete := true
+		for _, values := range groups {
+			complete = complete && len(values) > 1
+		}
+		if complete {
+			return k
+		}
+	}
+	return ""
+}
+
+// differsWithin reports whether a setting differs among the runs of one variant.
+func differsWithin(runs []*bench.Run, variant func(*bench.Run) string, key string) bool {
+	first := map[string]string{}
+	for _, r := range runs {
+		v := variant(r)
+		if x, ok := first[v]; ok && x != r.Config.Get(key) {
+			return true
+		}
+		first[v] = r.Config.Get(key)
+	}
+	return false
+}
+
+// variantName is the header of a column: `base` where the setting is not given.
+func variantName(key, value string) string {
+	if value == "" {
+		return "base"
+	}
+	return strings.TrimPrefix(key, "env.") + "=" + value
+}
+
+// changesAcross compares the columns of a pivoted section with its baseline
+// column, row by row.
+func (s *Section) changesAcross(o Options) {
+	base := 0
+	for i, c := range s.Columns {
+		if c.Variant == o.Baseline && o.Baseline != "" {
+			base = i
+		}
+	}
+	for _, row := range s.Rows {
+		ch := Change{Row: row, Base: row}
+		for i, c := range s.Columns {
+			if i == base {
+				continue
+			}
+			if cmp, ok := s.compare(row.Cells[base], row.Cells[i], c.Metric, s.Columns[base].Variant, c.Variant, o); ok {
+				cmp.Key = slices.Clone(s.By)
+				for k, key := range s.Keys {
+					if row.Keys[k] != "" {
+						cmp.Key = append(cmp.Key, bench.Setting{Key: key, Value: row.Keys[k]})
+					}
+				}
+				ch.By = append(ch.By, cmp)
+			}
+		}
+		s.Changes = append(s.Changes, ch)
+	}
+}

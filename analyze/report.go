@@ -1,0 +1,444 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// Options are what a user asks of a comparison. The zero Options compare all
+// there is against the first input.
+type Options struct {
+	By             []string // a table for each value of these keys
+	Rows           []string // what names a row; nil for the keys that differ
+	Metrics        []string // columns; nil for those people use
+	Sort           string   // the metric by which rows are sorted, best first
+	Baseline       string   // a label or input; "" for the first
+	IncludePartial bool     // partial runs may win
+	GPUPrice       float64  // per GPU and hour, for costs
+}
+
+// A Report is a comparison: tables, what changed, and what to be careful with.
+type Report struct {
+	Runs        []*bench.Run
+	Sections    []*Section
+	Comparisons []Comparison
+	Findings    []bench.Finding // about one run or several
+	Baseline    string
+}
+
+// A Section is one table: runs of one tool, and of one value of each --by key.
+type Section struct {
+	Tool    string
+	By      []bench.Setting
+	Same    []bench.Setting // what is the same in all rows
+	Keys    []string        // the settings that name a row
+	Columns []Column
+	Rows    []*Row
+	Across  bool   // the columns are variants of one metric: the best is that of a row
+	Varies  string // for Across: the key in which the variants differ
+	Changes []Change
+	Others  []Difference // what differs besides what is compared
+	Groups  bool         // rows of unlike workloads: the best is that among equal ones
+}
+
+// A Column is a metric, or a variant of the one metric of the section.
+type Column struct {
+	Metric  string
+	Variant string
+}
+
+// A Row is what was measured under one configuration, in one run or in repeats.
+type Row struct {
+	Label string
+	Input string
+	Runs  []*bench.Run
+	Keys  []string // parallel to the keys of the section
+	Cells []Cell   // parallel to its columns
+}
+
+// A Cell is a value of a table.
+type Cell struct {
+	bench.Metric
+	Runs []*bench.Run // none for an empty cell
+	Best bool
+}
+
+// Partial returns completed and attempted of the first run that did not
+// complete all its requests.
+func (r *Row) Partial() (completed, attempted int, partial bool) {
+	for _, run := range r.Runs {
+		if isPartial(run) {
+			if run.Completed != nil && run.Attempted != nil {
+				return *run.Completed, *run.Attempted, true
+			}
+			return 0, 0, true
+		}
+	}
+	return 0, 0, false
+}
+
+// Extrapolated reports whether the row stands for replicas that were not measured.
+func (r *Row) Extrapolated() bool { return r.Runs[0].Replicas > 1 }
+
+func isPartial(r *bench.Run) bool {
+	return slices.ContainsFunc(r.Findings, func(f bench.Finding) bool { return f.Code == "partial" })
+}
+
+// A Change is a row, or a cell of one, against the baseline.
+type Change struct {
+	Row  *Row
+	Base *Row // nil where there is nothing to compare it with
+	By   []Comparison
+}
+
+// A Comparison is one metric of one thing against that of the baseline.
+type Comparison struct {
+	Key       []bench.Setting // the workload and other settings that both have
+	Metric    string
+	Base      string
+	Head      string
+	BaseValue float64
+	HeadValue float64
+	DeltaPct  float64
+	N         [2]int
+	Evidence  string
+	Verdict   string
+	Winner    string
+	Reason    string
+}
+
+// Passed reports whether nothing regressed and everything could be compared.
+func (rep *Report) Passed() bool {
+	return !slices.ContainsFunc(rep.Comparisons, func(c Comparison) bool { return c.Verdict == Incomparable })
+}
+
+// The verdicts and the evidence behind them.
+const (
+	Inconclusive = "inconclusive"
+	Incomparable = "incomparable"
+
+	EvidenceSingle  = "single"
+	EvidenceRepeats = "repeats"
+	EvidenceProcess = "within-process"
+)
+
+// A Difference is a setting in which runs differ beside what is compared.
+type Difference struct {
+	Key    string
+	Values []string // "LABEL: value", in the order of the rows
+}
+
+// Compare makes a report of runs.
+func Compare(runs []*bench.Run, o Options) (*Report, error) {
+	if err := o.check(runs); err != nil {
+		return nil, err
+	}
+	derive(runs, o)
+	rep := &Report{Runs: runs}
+	for _, group := range sectionGroups(runs, o.By) {
+		rep.Sections = append(rep.Sections, newSection(group, o))
+	}
+	if rep.Baseline = o.Baseline; rep.Baseline == "" {
+		rep.Baseline = runs[0].Input
+	}
+	for _, s := range rep.Sections {
+		s.winners(o)
+		s.changes(o)
+		for _, c := range s.Changes {
+			rep.Comparisons = append(rep.Comparisons, c.By...)
+		}
+		s.others()
+	}
+	rep.Findings = check(rep)
+	return rep, nil
+}
+
+// check reports keys and metrics that no run has.
+func (o *Options) check(runs []*bench.Run) error {
+	for _, list := range []struct {
+		flag string
+		keys []string
+	}{{"--by", o.By}, {"--rows", o.Rows}} {
+		for _, k := range list.keys {
+			if err := checkKey(list.flag, k, runs); err != nil {
+				return err
+			}
+		}
+	}
+	if o.Sort != "" {
+		if err := checkMetric("--sort", o.Sort, runs, o.GPUPrice); err != nil {
+			return err
+		}
+	}
+	for _, m := range o.Metrics {
+		if err := checkMetric("--metrics", m, runs, o.GPUPrice); err != nil {
+			return err
+		}
+	}
+	if o.Baseline != "" && !slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Input == o.Baseline || r.Label == o.Baseline }) {
+		var names []string
+		for _, r := range runs {
+			names = append(names, r.Input, r.Label)
+		}
+		if s := suggest(o.Baseline, names); s != "" {
+			return fmt.Errorf("--baseline: no input or run is called %q (did you mean %s?)", o.Baseline, s)
+		}
+		return fmt.Errorf("--baseline: no input or run is called %q", o.Baseline)
+	}
+	return nil
+}
+
+func checkMetric(flag, name string, runs []*bench.Run, price float64) error {
+	var known []string
+	for _, r := range runs {
+		for _, m := range r.Metrics {
+			if m.Name == name {
+				return nil
+			}
+			known = append(known, m.Name)
+		}
+	}
+	for _, d := range derivedMetrics {
+		if d.name == name {
+			if d.price && price == 0 {
+				return fmt.Errorf("%s: %s needs --gpu-price", flag, name)
+			}
+			return nil
+		}
+		known = append(known, d.name)
+	}
+	if s := suggest(name, known); s != "" {
+		return fmt.Errorf("%s: no run has a metric %q (did you mean %s?)", flag, name, s)
+	}
+	return fmt.Errorf("%s: no run has a metric %q", flag, name)
+}
+
+// sectionGroups parts runs by tool and by the values of the --by keys, in the
+// order of appearance; numbers of one tool are put in order.
+func sectionGroups(runs []*bench.Run, by []string) [][]*bench.Run {
+	var groups [][]*bench.Run
+	at := map[string]int{}
+	for _, r := range runs {
+		key := r.Source.Tool
+		for _, k := range by {
+			key += "\x00" + Key(r, k)
+		}
+		i, ok := at[key]
+		if !ok {
+			i = len(groups)
+			at[key] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	if len(by) > 0 {
+		slices.SortStableFunc(groups, func(a, b []*bench.Run) int {
+			if a[0].Source.Tool != b[0].Source.Tool {
+				return 0
+			}
+			for _, k := range by {
+				if c := compareValues(Key(a[0], k), Key(b[0], k)); c != 0 {
+					return c
+				}
+			}
+			return 0
+		})
+	}
+	return groups
+}
+
+// compareValues orders numbers by size; other values stay as they are.
+func compareValues(a, b string) int {
+	x, err1 := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	return cmp.Compare(x, y)
+}
+
+// toolMetrics are the columns that people use, by tool.
+var toolMetrics = map[string][]string{
+	"":                {"duration", "request_throughput", "output_throughput", "total_token_throughput", "mean_ttft_ms", "mean_tpot_ms"},
+	"llama-bench":     {"avg_ts"},
+	"vllm-latency":    {"avg_latency", "p50_latency", "p90_latency", "p99_latency"},
+	"vllm-throughput": {"duration", "request_throughput", "output_throughput", "total_token_throughput"},
+	"vllm-engine":     {"prompt_throughput", "generation_throughput", "max_generation_throughput", "intervals"},
+	"spec-decode":     {"draft_acceptance_rate", "mean_acceptance_length", "system_efficiency", "num_draft_tokens"},
+	"locust":          {"request_throughput", "mean_e2el_ms", "median_e2el_ms", "p95_e2el_ms", "p99_e2el_ms"},
+	"fw-ai":           {"request_throughput", "output_throughput", "mean_ttft_ms", "mean_tpot_ms", "mean_e2el_ms"},
+	"nm-offline":      {"duration", "request_throughput", "input_throughput", "output_throughput"},
+	"lm-eval":         {"accuracy"},
+}
+
+// newSection makes the table of a group of runs.
+func newSection(runs []*bench.Run, o Options) *Section {
+	s := &Section{Tool: runs[0].Source.Tool}
+	for _, k := range o.By {
+		s.By = append(s.By, bench.Setting{Key: k, Value: Key(runs[0], k)})
+	}
+	same, keys := Differing(runs)
+	s.Same = slices.DeleteFunc(same, func(x bench.Setting) bool { return slices.Contains(o.By, x.Key) })
+	s.Keys = slices.DeleteFunc(keys, func(k string) bool { return slices.Contains(o.By, k) })
+	if o.Rows != nil {
+		s.Keys = o.Rows
+	}
+	for _, m := range o.columns(runs) {
+		s.Columns = append(s.Columns, Column{Metric: m})
+	}
+	if o.Rows == nil {
+		s.Keys = slices.DeleteFunc(s.Keys, func(k string) bool { return k == "quant" && toldByModel(runs) })
+	}
+	if len(s.Columns) == 1 && s.pivot(runs, o) {
+		return s
+	}
+	for _, repeats := range foldRepeats(runs) {
+		row := &Row{Label: repeats[0].Label, Input: repeats[0].Input, Runs: repeats}
+		for _, k := range s.Keys {
+			row.Keys = append(row.Keys, Key(repeats[0], k))
+		}
+		for _, c := range s.Columns {
+			row.Cells = append(row.Cells, newCell(repeats, c.Metric))
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	s.sort(o)
+	return s
+}
+
+// toldByModel reports whether the quantization of every run was read from the
+// name of its model, which has a column of its own.
+func toldByModel(runs []*bench.Run) bool {
+	return !slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Config.From("quant") != bench.FromDerived })
+}
+
+// columns are the metrics that a table of these runs shows.
+func (o *Options) columns(runs []*bench.Run) []string {
+	has := func(m string) bool { return slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Has(m) }) }
+	if o.Metrics != nil {
+		return slices.DeleteFunc(slices.Clone(o.Metrics), func(m string) bool { return !has(m) })
+	}
+	want, ok := toolMetrics[runs[0].Source.Tool]
+	if !ok {
+		want = toolMetrics[""]
+	}
+	var out []string
+	for _, m := range want {
+		if has(m) {
+			out = append(out, m)
+		}
+	}
+	if has("input_throughput") && !has("total_token_throughput") && !slices.Contains(out, "input_throughput") {
+		out = append(out, "input_throughput") // versions before v0.6
+	}
+	if !has("mean_ttft_ms") && has("mean_e2el_ms") && !slices.Contains(out, "mean_e2el_ms") {
+		out = append(out, "mean_e2el_ms") // embeddings
+	}
+	// A run that has none of them shows what it has.
+	for _, r := range runs {
+		if !slices.ContainsFunc(out, r.Has) {
+			for _, m := range r.Metrics {
+				if bench.Lookup(m.Name).Better != bench.Neither && !slices.Contains(out, m.Name) {
+					out = append(out, m.Name)
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// foldRepeats puts runs together that are repeats of one thing: the same input
+// and the same settings, and as many requests of the same size.
+func foldRepeats(runs []*bench.Run) [][]*bench.Run {
+	var groups [][]*bench.Run
+	at := map[string]int{}
+	for _, r := range runs {
+		key := repeatKey(r)
+		i, ok := at[key]
+		if !ok {
+			i = len(groups)
+			at[key] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
+// volatile settings differ between repeats of one thing.
+var volatile = map[string]bool{
+	"seed": true, "run_number": true, "date": true, "result_filename": true, "source_file": true, "request_id_prefix": true, "version": true,
+}
+
+func repeatKey(r *bench.Run) string {
+	var b strings.Builder
+	b.WriteString(r.Source.Tool + "\x00" + r.Input)
+	for _, s := range r.Config {
+		if !volatile[s.Key] {
+			b.WriteString("\x00" + s.Key + "=" + s.Value)
+		}
+	}
+	if r.Label != r.Input {
+		b.WriteString("\x00" + r.Label)
+	}
+	// Logs that do not tell their load must not pass for repeats of one.
+	if r.Completed != nil {
+		b.WriteString("\x00" + strconv.Itoa(*r.Completed))
+	}
+	if m, ok := r.Metric("total_input_tokens"); ok && m.Raw > 0 && r.Completed != nil && *r.Completed > 0 {
+		b.WriteString("\x00" + strconv.Itoa(int(m.Raw/float64(*r.Completed)/16+.5)))
+	}
+	for _, m := range r.Metrics {
+		b.WriteString("\x00" + m.Name) // the accuracy and the F1 of one task are two things
+	}
+	return b.String()
+}
+
+// newCell folds the values of repeats into one: their mean and spread.
+func newCell(runs []*bench.Run, metric string) Cell {
+	var values []float64
+	var with []*bench.Run
+	c := Cell{}
+	for _, r := range runs {
+		m, ok := r.Metric(metric)
+		if !ok || isMissing(r, m) {
+			continue
+		}
+		if len(with) == 0 {
+			c.Metric = m
+		}
+		c.Metric.Decimals = max(c.Metric.Decimals, m.Decimals)
+		values = append(values, m.Value)
+		with = append(with, r)
+	}
+	c.Runs = with
+	if len(with) > 1 {
+		c.Value, c.Std = meanStd(values)
+		c.HasStd, c.N, c.Samples = true, len(with), values
+	}
+	return c
+}
+
+// sort orders rows by a metric, best first; rows without it come last.
+func (s *Section) sort(o Options) {
+	if o.Sort == "" {
+		return
+	}
+	better := bench.Lookup(o.Sort).Better
+	slices.SortStableFunc(s.Rows, func(a, b *Row) int {
+		x, y := newCell(a.Runs, o.Sort), newCell(b.Runs, o.Sort)
+		switch {
+		case len(x.Runs) == 0 || len(y.Runs) == 0:
+			return len(y.Runs) - len(x.Runs)
+		case better == bench.Higher:
+			return cmp.Compare(y.Value, x.Value)
+		}
+		return cmp.Compare(x.Value, y.Value)
+	})
+}

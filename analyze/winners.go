@@ -1,0 +1,423 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// This file is the one place that says what may be compared and who is best.
+
+// decisive are the workload keys that decide every figure. The number of
+// prompts decides only how long it took; the seed decides nothing by itself.
+var decisive = []string{
+	"dataset", "input_len", "output_len", "concurrency", "request_rate", "test", "depth", "task", "num_fewshot", "filter", "metric", "limit",
+}
+
+// reason tells why a metric of two runs cannot be compared, "" if it can.
+func reason(a, b *bench.Run, metric string, o Options) string {
+	for _, k := range decisive {
+		x, y := a.Config.Get(k), b.Config.Get(k)
+		if k == "depth" && a.Source.Tool == "llama-bench" && x != y || x != "" && y != "" && x != y {
+			return fmt.Sprintf("unlike workloads: %s %s and %s", k, orNone(x), orNone(y))
+		}
+	}
+	if x, y := a.Config.Get("num_prompts"), b.Config.Get("num_prompts"); metric == "duration" && x != "" && y != "" && x != y {
+		return fmt.Sprintf("unlike workloads: num_prompts %s and %s", x, y)
+	}
+	if !o.IncludePartial {
+		for _, r := range [...]*bench.Run{a, b} {
+			if isPartial(r) {
+				return partialReason(r)
+			}
+		}
+	}
+	if why := unlikeWork(a, b, metric); why != "" && !(o.IncludePartial && (isPartial(a) || isPartial(b))) {
+		return why
+	}
+	if _, family, ok := bench.SplitLatency(metric); ok && family == "itl" {
+		for _, r := range [...]*bench.Run{a, b} {
+			if q, ok := tokensPerChunk(r); ok && q > maxPerChunk {
+				return fmt.Sprintf("ITL is per streamed chunk of about %.1f tokens", q)
+			}
+		}
+	}
+	return ""
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func partialReason(r *bench.Run) string {
+	for _, f := range r.Findings {
+		if f.Code == "partial" {
+			return f.Message
+		}
+	}
+	return "partial"
+}
+
+// unlikeWork tells whether one side did other work than the other, although
+// both were asked for the same: prompts of another length decide what the
+// prompts cost; fewer generated tokens make a run shorter. Who did more and was
+// faster all the same has won fairly.
+func unlikeWork(a, b *bench.Run, metric string) string {
+	inA, outA, ok := perRequest(a)
+	inB, outB, ok2 := perRequest(b)
+	if !ok || !ok2 {
+		return ""
+	}
+	_, family, _ := bench.SplitLatency(metric)
+	if d := ratio(inA, inB); d > 1.02 {
+		prompts := family == "ttft" || family == "e2el" || slices.Contains([]string{"duration", "request_throughput", "total_token_throughput", "input_throughput"}, metric)
+		if prompts || d > 1.10 {
+			return fmt.Sprintf("unlike work: %s and %s input tokens a request", short(inA), short(inB))
+		}
+	}
+	if d := ratio(outA, outB); d > 1.05 && (family == "e2el" || metric == "duration" || metric == "request_throughput") {
+		x, okA := a.Metric(metric)
+		y, okB := b.Metric(metric)
+		if okA && okB && isBetter(metric, x.Value, y.Value) == (outA < outB) && x.Value != y.Value {
+			return fmt.Sprintf("unlike work: %s and %s output tokens a request", short(outA), short(outB))
+		}
+	}
+	return ""
+}
+
+func ratio(a, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return 1
+	}
+	return math.Max(a/b, b/a)
+}
+
+// short writes a number for a sentence.
+func short(x float64) string {
+	switch {
+	case math.Abs(x) >= 1000:
+		return fmt.Sprintf("%.0f", x)
+	case math.Abs(x) >= 10:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+func isBetter(metric string, a, b float64) bool {
+	if bench.Lookup(metric).Better == bench.Higher {
+		return a > b
+	}
+	return a < b
+}
+
+// winners marks the best cells of a section: of each column among rows of equal
+// workload, or of each row where its columns are variants.
+func (s *Section) winners(o Options) {
+	if s.Across {
+		for _, row := range s.Rows {
+			var cells []*Cell
+			for i := range row.Cells {
+				cells = append(cells, &row.Cells[i])
+			}
+			mark(cells, s.Columns[0].Metric, o)
+		}
+		return
+	}
+	clusters := s.clusters()
+	s.Groups = len(clusters) > 1
+	for i, c := range s.Columns {
+		for _, rows := range clusters {
+			var cells []*Cell
+			for _, r := range rows {
+				cells = append(cells, &r.Cells[i])
+			}
+			mark(cells, c.Metric, o)
+		}
+	}
+}
+
+// clusters puts rows of equal workload together. A row that does not tell a key
+// goes with the others, if those agree on it.
+func (s *Section) clusters() [][]*Row {
+	var telling []string
+	for _, k := range decisive {
+		values := map[string]bool{}
+		for _, r := range s.Rows {
+			if v := r.Runs[0].Config.Get(k); v != "" {
+				values[v] = true
+			}
+		}
+		if len(values) > 1 || k == "depth" && len(values) > 0 {
+			telling = append(telling, k)
+		}
+	}
+	var out [][]*Row
+	at := map[string]int{}
+	for _, r := range s.Rows {
+		var key strings.Builder
+		for _, k := range telling {
+			key.WriteString(r.Runs[0].Config.Get(k) + "\x00")
+		}
+		i, ok := at[key.String()]
+		if !ok {
+			i = len(out)
+			at[key.String()] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], r)
+	}
+	return out
+}
+
+// mark finds the best of some cells. It must have a rival that it can be
+// compared with; all that read the same as it are best too. A partial run does
+// not win, and a metric without direction has no winner.
+func mark(cells []*Cell, metric string, o Options) {
+	if bench.Lookup(metric).Better == bench.Neither {
+		return
+	}
+	cells = slices.DeleteFunc(cells, func(c *Cell) bool {
+		return len(c.Runs) == 0 || !o.IncludePartial && slices.ContainsFunc(c.Runs, isPartial)
+	})
+	slices.SortStableFunc(cells, func(a, b *Cell) int {
+		if a.Value == b.Value {
+			return 0
+		}
+		if isBetter(metric, a.Value, b.Value) {
+			return -1
+		}
+		return 1
+	})
+	for i, best := range cells {
+		rival := false
+		for k, c := range cells {
+			rival = rival || k != i && reason(best.Runs[0], c.Runs[0], metric, o) == ""
+		}
+		if !rival {
+			continue
+		}
+		best.Best = true
+		for _, c := range cells[i+1:] {
+			if alike(best, c) && reason(best.Runs[0], c.Runs[0], metric, o) == "" {
+				c.Best = true
+			}
+		}
+		return
+	}
+}
+
+// alike reports whether two cells read the same, or are scores whose standard
+// errors do not tell them apart.
+func alike(a, b *Cell) bool {
+	if a.Text() == b.Text() {
+		return true
+	}
+	if a.Runs[0].Source.Tool == "lm-eval" && a.HasStd && b.HasStd {
+		return math.Abs(a.Value-b.Value) <= 1.96*math.Hypot(a.Std, b.Std)
+	}
+	return false
+}
+
+// changes compares the rows of a section with the baseline.
+func (s *Section) changes(o Options) {
+	if s.Across {
+		s.changesAcross(o)
+		return
+	}
+	base := s.baseRows(o)
+	for _, row := range s.Rows {
+		if slices.Contains(base, row) {
+			continue
+		}
+		ch := Change{Row: row, Base: partner(row, base)}
+		for i, c := range s.Columns {
+			if cmp, ok := s.compare(ch.Base.Cells[i], row.Cells[i], c.Metric, s.Name(ch.Base), s.Name(row), o); ok {
+				cmp.Key = s.sharedKeys(ch.Base, row)
+				ch.By = append(ch.By, cmp)
+			}
+		}
+		s.Changes = append(s.Changes, ch)
+	}
+}
+
+// baseRows are the rows of the baseline: those of the input or label that the
+// user names, or of the first input; the first of each workload where all are of
+// one input.
+func (s *Section) baseRows(o Options) []*Row {
+	name := o.Baseline
+	if name == "" {
+		name = s.Rows[0].Input
+	}
+	var rows []*Row
+	for _, r := range s.Rows {
+		if r.Input == name || o.Baseline != "" && r.Label == name {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 || len(rows) == len(s.Rows) {
+		rows = nil
+		for _, c := range s.clusters() {
+			rows = append(rows, c[0])
+		}
+	}
+	return rows
+}
+
+// partner finds the row of the baseline that is most like a row: equal in
+// workload, then in as many settings as can be.
+func partner(row *Row, base []*Row) *Row {
+	best, at := base[0], -1
+	for _, b := range base {
+		score := 0
+		for _, k := range MainKeys {
+			x, y := row.Runs[0].Config.Get(k), b.Runs[0].Config.Get(k)
+			switch {
+			case x == "" || y == "":
+			case x == y:
+				score++
+			case slices.Contains(decisive, k):
+				score -= 1000
+			}
+		}
+		if b.Label == row.Label {
+			score++
+		}
+		if score > at || b == base[0] {
+			best, at = b, score
+		}
+	}
+	return best
+}
+
+// compare makes the comparison of two cells, if both have a value and the
+// metric has a direction.
+func (s *Section) compare(base, head Cell, metric, baseName, headName string, o Options) (Comparison, bool) {
+	if len(base.Runs) == 0 || len(head.Runs) == 0 || bench.Lookup(metric).Better == bench.Neither {
+		return Comparison{}, false
+	}
+	c := Comparison{Metric: metric, Base: baseName, Head: headName, Verdict: Inconclusive, Evidence: EvidenceSingle,
+		BaseValue: cellValue(base, metric), HeadValue: cellValue(head, metric), N: [2]int{len(base.Runs), len(head.Runs)}}
+	c.DeltaPct = 100 * (c.HeadValue/c.BaseValue - 1)
+	if c.Reason = reason(base.Runs[0], head.Runs[0], metric, o); c.Reason != "" {
+		c.Verdict = Incomparable
+		return c, true
+	}
+	switch {
+	case c.N[0] > 1 && c.N[1] > 1:
+		c.Evidence = EvidenceRepeats
+	case base.HasStd && head.HasStd && s.Tool == "llama-bench":
+		c.Evidence = EvidenceProcess
+	default:
+		c.Reason = "one run each"
+	}
+	return c, true
+}
+
+// cellValue is the value of a cell at full precision.
+func cellValue(c Cell, metric string) float64 {
+	sum := 0.0
+	for _, r := range c.Runs {
+		x, _, _ := precise(r, metric)
+		sum += x
+	}
+	return sum / float64(len(c.Runs))
+}
+
+// Name is what a row is called in a comparison: its input where there are
+// several, its label otherwise, with what tells it from its namesakes.
+func (s *Section) Name(row *Row) string {
+	name := row.Label
+	several := slices.ContainsFunc(s.Rows, func(r *Row) bool { return r.Input != row.Input })
+	if several {
+		name = row.Input
+	}
+	namesakes := slices.DeleteFunc(slices.Clone(s.Rows), func(r *Row) bool {
+		return r == row || several && r.Input != row.Input || !several && r.Label != row.Label
+	})
+	if len(namesakes) == 0 {
+		return name
+	}
+	if several && row.Label != row.Input && !slices.ContainsFunc(namesakes, func(r *Row) bool { return r.Label == row.Label }) {
+		return name + " " + row.Label
+	}
+	for i, k := range s.Keys {
+		if row.Keys[i] != "" && slices.ContainsFunc(namesakes, func(r *Row) bool { return r.Keys[i] != row.Keys[i] }) {
+			name += " " + k + "=" + row.Keys[i]
+		}
+	}
+	return name
+}
+
+// sharedKeys are the settings by which a table is parted or its rows are named,
+// as far as both rows have them.
+func (s *Section) sharedKeys(a, b *Row) []bench.Setting {
+	out := slices.Clone(s.By)
+	for i, k := range s.Keys {
+		if a.Keys[i] == b.Keys[i] && a.Keys[i] != "" {
+			out = append(out, bench.Setting{Key: k, Value: a.Keys[i]})
+		}
+	}
+	return out
+}
+
+// others lists the settings in which the runs differ beside what names the rows.
+func (s *Section) others() {
+	var keys []string
+	for _, row := range s.Rows {
+		for _, x := range row.Runs[0].Config {
+			if !slices.Contains(keys, x.Key) {
+				keys = append(keys, x.Key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		if slices.Contains(s.Keys, k) || slices.Contains(MainKeys, k) || strings.HasPrefix(k, "env.") || dull[k] || volatile[k] || clientKeys[k] {
+			continue
+		}
+		d := Difference{Key: k}
+		byValue := map[string][]string{}
+		var order []string
+		engine := ""
+		for _, row := range s.Rows {
+			// Flags of two engines are different flags, whatever their names.
+			e := row.Runs[0].Config.Get("engine")
+			if !tellsFlags(row.Runs[0]) || engine != "" && e != engine {
+				continue
+			}
+			engine = e
+			v := row.Runs[0].Config.Get(k)
+			if byValue[v] == nil {
+				order = append(order, v)
+			}
+			byValue[v] = append(byValue[v], row.Label)
+		}
+		if len(order) < 2 {
+			continue
+		}
+		for _, v := range order {
+			names := slices.Compact(byValue[v])
+			d.Values = append(d.Values, orNone(v)+" ("+strings.Join(names, ", ")+")")
+		}
+		s.Others = append(s.Others, d)
+	}
+}
+
+// dull settings differ without meaning.
+var dull = map[string]bool{
+	"size": true, "params": true, "model_filename": true, "model_size": true, "model_n_params": true, "tokenizer": true, "concurrency_per_replica": true,
+	"client": true, "endpoint_type": true, "users": true, "repetitions": true,
+}
+
+// tellsFlags reports whether the command of a run's server is known: only then
+// does a missing flag mean that it was not given.
+func tellsFlags(r *bench.Run) bool {
+	from := r.Config.From("engine")
+	return from == bench.FromCommand || from == bench.FromLog
+}

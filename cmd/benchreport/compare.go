@@ -1,0 +1,87 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/render"
+)
+
+type compareCmd struct {
+	inputFlags
+	outputFlags
+	compareFlags
+	Format string `help:"How to write it: ${enum}." enum:"md,text,html,csv,json" default:"md"`
+}
+
+// compareFlags are shared by the commands that compare runs.
+type compareFlags struct {
+	By       []string `help:"One table for each value of these keys." placeholder:"KEYS"`
+	Rows     []string `help:"The keys that name a row (default: those that differ)." placeholder:"KEYS"`
+	Metrics  []string `help:"The columns (default: those people use for the tool)." placeholder:"NAMES"`
+	Sort     string   `help:"Sort the rows by this metric, best first." placeholder:"METRIC"`
+	Baseline string   `help:"The label or input that the others are held against (default: the first input)." placeholder:"LABEL"`
+	Partial  string   `help:"May runs that did not complete all requests win: ${enum}." enum:"exclude,include" default:"exclude"`
+	GPUPrice float64  `name:"gpu-price" help:"Price of a GPU and hour, for the metrics cost_per_million_tokens and cost_per_million_output_tokens." placeholder:"2.5"`
+	Title    string   `help:"A heading for the report." placeholder:"TEXT"`
+}
+
+func (f *compareFlags) options() analyze.Options {
+	return analyze.Options{By: f.By, Rows: f.Rows, Metrics: f.Metrics, Sort: f.Sort, Baseline: f.Baseline, IncludePartial: f.Partial == "include", GPUPrice: f.GPUPrice}
+}
+
+// Help is shown behind the flags.
+func (compareCmd) Help() string {
+	return "Examples:\n  benchreport compare old.log new.log > README.md\n  benchreport compare notes.md --where tool=vllm-serve --by concurrency"
+}
+
+// Run compares the runs of the inputs.
+func (c *compareCmd) Run(a *app) error {
+	out, err := c.outputFlags.open(a)
+	if err != nil {
+		return err
+	}
+	runs, problems, err := c.load(a)
+	if err != nil {
+		return out.abandon(err)
+	}
+	if len(runs) == 0 {
+		if a.status != exitTrouble { // not told yet
+			a.status = exitTrouble
+		}
+		return out.abandon(errTold)
+	}
+	if err := analyze.CheckLabels(runs); err != nil {
+		return out.abandon(err)
+	}
+	rep, err := analyze.Compare(runs, c.options())
+	if err != nil {
+		return out.abandon(err)
+	}
+	style := render.CompareStyle{Title: c.Title, Colour: c.Output == "" && isTerminal(a.stdout)}
+	switch c.Format {
+	case "json":
+		err = render.CompareJSON(out, rep, problems)
+	case "csv":
+		err = render.CompareCSV(out, rep)
+	case "html":
+		err = render.CompareHTML(out, rep, style)
+	case "text":
+		err = render.CompareText(out, rep, style)
+	default:
+		err = render.CompareMarkdown(out, rep, style)
+	}
+	return out.close(err)
+}
+
+// isTerminal reports whether a stream shows colours: it is a terminal, and the
+// user has not asked for none.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
