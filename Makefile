@@ -17,7 +17,8 @@ check: ## formatting and vet
 	go vet ./...
 
 golden: ## rewrite the golden files; then read the diff
-	go test ./parse ./render ./cmd/... -update
+	go test ./parse ./cmd/... -update
+	UPDATE_SCRIPTS=1 go test ./cmd/...
 
 corpus: ## count the results in the corpus of real logs beside the repository, if it is there
 	go test ./parse -run 'TestCorpus' -v -count=1

@@ -59,6 +59,7 @@ type Row struct {
 	Runs  []*bench.Run
 	Keys  []string // parallel to the keys of the section
 	Cells []Cell   // parallel to its columns
+	order int      // its place in the inputs, before sorting
 }
 
 // A Cell is a value of a table.
@@ -298,7 +299,7 @@ func newSection(runs []*bench.Run, o Options) *Section {
 		return s
 	}
 	for _, repeats := range foldRepeats(runs) {
-		row := &Row{Label: repeats[0].Label, Input: repeats[0].Input, Runs: repeats}
+		row := &Row{Label: repeats[0].Label, Input: repeats[0].Input, Runs: repeats, order: len(s.Rows)}
 		for _, k := range s.Keys {
 			row.Keys = append(row.Keys, Key(repeats[0], k))
 		}

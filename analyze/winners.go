@@ -252,7 +252,7 @@ func (s *Section) changes(o Options) {
 func (s *Section) baseRows(o Options) []*Row {
 	name := o.Baseline
 	if name == "" {
-		name = s.Rows[0].Input
+		name = slices.MinFunc(s.Rows, func(a, b *Row) int { return a.order - b.order }).Input
 	}
 	var rows []*Row
 	for _, r := range s.Rows {
@@ -263,7 +263,7 @@ func (s *Section) baseRows(o Options) []*Row {
 	if len(rows) == 0 || len(rows) == len(s.Rows) {
 		rows = nil
 		for _, c := range s.clusters() {
-			rows = append(rows, c[0])
+			rows = append(rows, slices.MinFunc(c, func(a, b *Row) int { return a.order - b.order }))
 		}
 	}
 	return rows
