@@ -43,6 +43,7 @@ var (
 		{"model-mismatch", modelMismatch},
 		{"client-mismatch", clientMismatch},
 		{"warm-cache-suspect", warmCache},
+		{"confounded", hardlyRepeats},
 		{"coarse-rounding", coarseRounding},
 		{"p99-is-max", p99IsMax},
 	}
@@ -181,10 +182,17 @@ func meanOutlier(r *bench.Run) (bench.Severity, string) {
 			parts = append(parts, fmt.Sprintf("mean %s %s ms is %.1f× its median %s ms", strings.ToUpper(family), short(mean.Raw), mean.Raw/median.Raw, short(median.Raw)))
 		}
 	}
-	if parts == nil {
-		return "", ""
+	if parts != nil {
+		return bench.Warning, strings.Join(parts, ", ") + ": a few requests decide the mean, so compare the median"
 	}
-	return bench.Warning, strings.Join(parts, ", ") + ": a few requests decide the mean, so compare the median"
+	for _, family := range [...]string{"ttft", "tpot", "e2el"} {
+		mean, ok := r.Metric("mean_" + family + "_ms")
+		median, ok2 := r.Metric("median_" + family + "_ms")
+		if ok && ok2 && mean.Raw > 0 && median.Raw > 1.3*mean.Raw {
+			return bench.Note, fmt.Sprintf("median %s %s ms is %.1f× its mean %s ms: there are two kinds of requests", strings.ToUpper(family), short(median.Raw), median.Raw/mean.Raw, short(mean.Raw))
+		}
+	}
+	return "", ""
 }
 
 // maxPerChunk is how many tokens a streamed chunk may hold before its latency
@@ -275,9 +283,13 @@ func specCounters(r *bench.Run) (bench.Severity, string) {
 // zeroMeansMissing (C21): a zero for what cannot be zero.
 func zeroMeansMissing(r *bench.Run) (bench.Severity, string) {
 	var names []string
+	what := "0 for "
 	for _, m := range r.Metrics {
 		if isMissing(r, m) {
 			names = append(names, m.Name)
+			if m.Value < 0 {
+				what = "less than 0 for "
+			}
 		}
 	}
 	if names == nil {
@@ -286,5 +298,5 @@ func zeroMeansMissing(r *bench.Run) (bench.Severity, string) {
 	if len(names) > 4 {
 		names = append(names[:3], fmt.Sprintf("%d more", len(names)-3))
 	}
-	return bench.Warning, "0 for " + strings.Join(names, ", ") + ": not measured, and not compared"
+	return bench.Warning, what + strings.Join(names, ", ") + ": not measured, and not compared"
 }

@@ -100,7 +100,7 @@ func sameServer(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 			same := byTokens[k]
 			for i := 1; i < len(same); i++ {
 				a, b := same[i-1].Runs[0], same[i].Runs[0]
-				if a.Config.Get("model") == b.Config.Get("model") && a.Config.Get("quant") == b.Config.Get("quant") {
+				if !differ(a, b, "model") && !differ(a, b, "quant") {
 					continue
 				}
 				if means, n := farthest(a, b, true); n >= 4 && means <= 1.02 {
@@ -109,6 +109,30 @@ func sameServer(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 							s.Name(same[i-1]), s.Name(same[i]), short(k[0]), short(k[1]), 100*(means-1), n, 100*(all-1)), a, b)
 					}
 				}
+			}
+		}
+	}
+}
+
+// differ reports whether both runs tell a setting, and not the same.
+func differ(a, b *bench.Run, key string) bool {
+	x, y := a.Config.Get(key), b.Config.Get(key)
+	return x != "" && y != "" && x != y
+}
+
+// hardlyRepeats: runs that are told to be the same, and differ far more than
+// repeats of one thing do.
+func hardlyRepeats(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
+	for _, row := range s.Rows {
+		for i, c := range row.Cells {
+			if len(c.Runs) < 2 || bench.Lookup(s.Columns[i].Metric).Better == bench.Neither {
+				continue
+			}
+			lo, hi := slices.Min(c.Samples), slices.Max(c.Samples)
+			if lo > 0 && hi/lo > 1.5 {
+				add(bench.Warning, fmt.Sprintf("%s: %d runs with the same settings differ by a factor of %.1f in %s (%s to %s): something that the logs do not tell differs between them",
+					s.Name(row), len(c.Runs), hi/lo, s.Columns[i].Metric, short(lo), short(hi)), c.Runs...)
+				break
 			}
 		}
 	}
@@ -155,6 +179,7 @@ var clientKeys = map[string]bool{
 // them alone. Flags of two engines are not compared: they are different flags.
 func confounded(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 	type group struct {
+		base  string
 		text  string
 		names []string
 		runs  []*bench.Run
@@ -172,17 +197,16 @@ func confounded(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 		if text == "" {
 			continue
 		}
-		text = s.Name(c.Base) + " and %s differ in " + text
-		i := slices.IndexFunc(groups, func(g *group) bool { return g.text == text })
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.text == text && g.base == s.Name(c.Base) })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, &group{text: text, runs: []*bench.Run{a}})
+			groups = append(groups, &group{base: s.Name(c.Base), text: text, runs: []*bench.Run{a}})
 		}
 		groups[i].names = append(groups[i].names, s.Name(c.Row))
 		groups[i].runs = append(groups[i].runs, b)
 	}
 	for _, g := range groups {
-		add(bench.Warning, fmt.Sprintf(strings.ReplaceAll(g.text, "%s", "%[1]s"), strings.Join(g.names, ", "))+": the change is not that of one of them alone", g.runs...)
+		add(bench.Warning, fmt.Sprintf("%s and %s differ in %s: the change is not that of one of them alone", g.base, strings.Join(g.names, ", "), g.text), g.runs...)
 	}
 }
 
@@ -220,7 +244,7 @@ func differences(a, b *bench.Run) string {
 	if len(names) < 2 || flags == 0 {
 		return ""
 	}
-	return strings.ReplaceAll(strings.Join(names[:len(names)-1], ", ")+" and "+names[len(names)-1], "%", "%%")
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // chatWords tell a model that was trained to answer.
@@ -350,7 +374,7 @@ func coarseRounding(s *Section, add func(bench.Severity, string, ...*bench.Run))
 			}
 		}
 	}
-	if runs == nil {
+	if runs == nil || len(s.Rows) < 2 {
 		return
 	}
 	if len(shown) > 4 {

@@ -6,32 +6,51 @@ import (
 	"github.com/benchreport/benchreport/bench"
 )
 
-// CheckLabels reports a label that stands for different things. Several files
-// under one label are repeats of one thing; a mean over two models is none.
-func CheckLabels(runs []*bench.Run) error {
-	type thing struct{ file, tool, model string }
-	first := map[string]thing{}
+// CheckLabels reports a label, given to several inputs, that stands for
+// different things. Several files under one label are repeats of one thing; a
+// mean over two models is none. Paths are those that the user gave each label.
+func CheckLabels(runs []*bench.Run, labels []string) error {
+	given := map[string]int{}
+	for _, l := range labels {
+		given[l]++
+	}
+	models := map[string]map[string]map[string]bool{} // label, file, model
 	for _, r := range runs {
-		key := r.Input + "\x00" + r.Source.Tool
-		t := thing{r.Source.File, r.Source.Tool, r.Config.Get("model")}
-		f, ok := first[key]
-		if !ok {
-			first[key] = t
+		m := r.Config.Get("model")
+		if given[r.Input] < 2 || m == "" {
 			continue
 		}
-		if f.file != t.file && f.model != t.model && f.model != "" && t.model != "" && !sharesModel(runs, r.Input, f.file, t.model) {
-			return fmt.Errorf("the label %s names two things: %s in %s and %s in %s; give each its own with LABEL=PATH", r.Input, f.model, f.file, t.model, t.file)
+		if models[r.Input] == nil {
+			models[r.Input] = map[string]map[string]bool{}
+		}
+		if models[r.Input][r.Source.File] == nil {
+			models[r.Input][r.Source.File] = map[string]bool{}
+		}
+		models[r.Input][r.Source.File][m] = true
+	}
+	var first *bench.Run
+	for _, r := range runs {
+		files := models[r.Input]
+		if files == nil || r.Config.Get("model") == "" {
+			continue
+		}
+		if first == nil || first.Input != r.Input {
+			first = r
+			continue
+		}
+		if first.Source.File != r.Source.File && disjoint(files[first.Source.File], files[r.Source.File]) {
+			return fmt.Errorf("the label %s names two things: %s in %s and %s in %s; give each its own with LABEL=PATH",
+				r.Input, first.Config.Get("model"), first.Source.File, r.Config.Get("model"), r.Source.File)
 		}
 	}
 	return nil
 }
 
-// sharesModel reports whether a file of an input has a run of that model, too.
-func sharesModel(runs []*bench.Run, input, file, model string) bool {
-	for _, r := range runs {
-		if r.Input == input && r.Source.File == file && r.Config.Get("model") == model {
-			return true
+func disjoint(a, b map[string]bool) bool {
+	for k := range a {
+		if b[k] {
+			return false
 		}
 	}
-	return false
+	return true
 }

@@ -16,7 +16,7 @@ func (s *Section) pivot(runs []*bench.Run, o Options) bool {
 		return false
 	}
 	metric := s.Columns[0].Metric
-	keys := s.Keys
+	keys, columns := s.Keys, s.Columns
 	variant, varies := func(r *bench.Run) string { return r.Input }, "input"
 	inputs := distinct(runs, variant)
 	if len(inputs) < 2 {
@@ -61,9 +61,15 @@ func (s *Section) pivot(runs []*bench.Run, o Options) bool {
 	}
 	for _, row := range s.Rows {
 		for _, group := range cells[row] {
+			if len(foldRepeats(group)) > 1 {
+				// One cell would hold what are no repeats of one thing.
+				s.Keys, s.Columns, s.Rows, s.Across, s.Varies = keys, columns, nil, false, ""
+				return false
+			}
 			row.Cells = append(row.Cells, newCell(group, metric))
 		}
 	}
+	s.alignDigits()
 	return true
 }
 

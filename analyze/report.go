@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchreport/benchreport/bench"
+	"gonum.org/v1/gonum/stat"
 )
 
 // Options are what a user asks of a comparison. The zero Options compare all
@@ -20,6 +21,30 @@ type Options struct {
 	Baseline       string   // a label or input; "" for the first
 	IncludePartial bool     // partial runs may win
 	GPUPrice       float64  // per GPU and hour, for costs
+
+	Alpha      float64            // of the tests; 0 for 0.05
+	Noise      float64            // declared run-to-run noise, for single runs
+	Thresholds map[string]float64 // smallest change that matters, by metric; "" for all
+	Holm       bool               // adjust for a gate rather than for a table
+	Strict     bool               // a row without a partner of the same workload has none
+}
+
+func (o *Options) alpha() float64 {
+	if o.Alpha == 0 {
+		return 0.05
+	}
+	return o.Alpha
+}
+
+// threshold is the smallest change of a metric that matters.
+func (o *Options) threshold(metric string) float64 {
+	if t, ok := o.Thresholds[metric]; ok {
+		return t
+	}
+	if t, ok := o.Thresholds[""]; ok {
+		return t
+	}
+	return defaultThreshold(metric)
 }
 
 // A Report is a comparison: tables, what changed, and what to be careful with.
@@ -44,6 +69,7 @@ type Section struct {
 	Changes []Change
 	Others  []Difference // what differs besides what is compared
 	Groups  bool         // rows of unlike workloads: the best is that among equal ones
+	Means   []Geomean
 }
 
 // A Column is a metric, or a variant of the one metric of the section.
@@ -84,7 +110,12 @@ func (r *Row) Partial() (completed, attempted int, partial bool) {
 }
 
 // Extrapolated reports whether the row stands for replicas that were not measured.
-func (r *Row) Extrapolated() bool { return r.Runs[0].Replicas > 1 }
+func (r *Row) Extrapolated() bool { return IsExtrapolated(r.Runs[0]) }
+
+// IsExtrapolated reports whether the values of a run were scaled to its replicas.
+func IsExtrapolated(r *bench.Run) bool {
+	return r.Replicas > 1 && slices.ContainsFunc(r.Metrics, func(m bench.Metric) bool { return m.Value != m.Raw })
+}
 
 func isPartial(r *bench.Run) bool {
 	return slices.ContainsFunc(r.Findings, func(f bench.Finding) bool { return f.Code == "partial" })
@@ -111,21 +142,42 @@ type Comparison struct {
 	Verdict   string
 	Winner    string
 	Reason    string
+
+	Tested     bool       // the fields below count
+	CIPct      [2]float64 // interval of DeltaPct
+	P          float64
+	PAdjusted  float64
+	RunsNeeded int     // runs a side that would decide it; 0 where that cannot be told
+	Small      bool    // significant, but smaller than what matters
+	Threshold  float64 // what matters
+	test       test
+}
+
+// A Geomean is the mean change of a metric over the rows that both sides have.
+type Geomean struct {
+	Head   string
+	Metric string
+	Ratio  float64 // oriented so that more than 1 is better
+	Rows   int
 }
 
 // Passed reports whether nothing regressed and everything could be compared.
 func (rep *Report) Passed() bool {
-	return !slices.ContainsFunc(rep.Comparisons, func(c Comparison) bool { return c.Verdict == Incomparable })
+	return !slices.ContainsFunc(rep.Comparisons, func(c Comparison) bool { return c.Verdict == Incomparable || c.Verdict == Regressed })
 }
 
 // The verdicts and the evidence behind them.
 const (
+	Improved     = "improved"
+	Regressed    = "regressed"
+	Unchanged    = "unchanged"
 	Inconclusive = "inconclusive"
 	Incomparable = "incomparable"
 
-	EvidenceSingle  = "single"
-	EvidenceRepeats = "repeats"
-	EvidenceProcess = "within-process"
+	EvidenceSingle   = "single"
+	EvidenceDeclared = "declared"
+	EvidenceRepeats  = "repeats"
+	EvidenceProcess  = "within-process"
 )
 
 // A Difference is a setting in which runs differ beside what is compared.
@@ -150,9 +202,13 @@ func Compare(runs []*bench.Run, o Options) (*Report, error) {
 	for _, s := range rep.Sections {
 		s.winners(o)
 		s.changes(o)
+	}
+	decide(rep, o)
+	for _, s := range rep.Sections {
 		for _, c := range s.Changes {
 			rep.Comparisons = append(rep.Comparisons, c.By...)
 		}
+		s.geomeans()
 		s.others()
 	}
 	rep.Findings = check(rep)
@@ -181,7 +237,9 @@ func (o *Options) check(runs []*bench.Run) error {
 			return err
 		}
 	}
-	if o.Baseline != "" && !slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Input == o.Baseline || r.Label == o.Baseline }) {
+	if o.Baseline != "" && !slices.ContainsFunc(runs, func(r *bench.Run) bool {
+		return r.Input == o.Baseline || r.Label == o.Baseline || isVariant(r, o.Baseline)
+	}) {
 		var names []string
 		for _, r := range runs {
 			names = append(names, r.Input, r.Label)
@@ -192,6 +250,11 @@ func (o *Options) check(runs []*bench.Run) error {
 		return fmt.Errorf("--baseline: no input or run is called %q", o.Baseline)
 	}
 	return nil
+}
+
+// isVariant reports whether a name is that of a column made of a setting of r.
+func isVariant(r *bench.Run, name string) bool {
+	return name == "base" || slices.ContainsFunc(r.Config, func(s bench.Setting) bool { return variantName(s.Key, s.Value) == name })
 }
 
 func checkMetric(flag, name string, runs []*bench.Run, price float64) error {
@@ -308,8 +371,101 @@ func newSection(runs []*bench.Run, o Options) *Section {
 		}
 		s.Rows = append(s.Rows, row)
 	}
+	if o.Rows == nil {
+		s.tellApart()
+	}
+	s.alignDigits()
 	s.sort(o)
 	return s
+}
+
+// maxKeys is how many settings name a row before a table is too wide to read.
+const maxKeys = 8
+
+// tellApart adds settings to the names of rows that read the same, and drops
+// settings where there are too many.
+func (s *Section) tellApart() {
+	alike := func() bool {
+		seen := map[string]bool{}
+		for _, r := range s.Rows {
+			id := r.Label + "\x00" + r.Input + "\x00" + strings.Join(r.Keys, "\x00")
+			if seen[id] {
+				return true
+			}
+			seen[id] = true
+		}
+		return false
+	}
+	use := func(keys []string) {
+		s.Keys = keys
+		for _, r := range s.Rows {
+			r.Keys = nil
+			for _, k := range keys {
+				r.Keys = append(r.Keys, Key(r.Runs[0], k))
+			}
+		}
+	}
+	for len(s.Keys) > maxKeys {
+		all := s.Keys
+		use(slices.Clone(all[:len(all)-1]))
+		if alike() {
+			use(all)
+			break
+		}
+	}
+	if !alike() {
+		return
+	}
+	var more []string
+	for _, r := range s.Rows {
+		for _, x := range r.Runs[0].Config {
+			if !slices.Contains(MainKeys, x.Key) && !slices.Contains(more, x.Key) && !dull[x.Key] && !volatile[x.Key] && !slices.Contains(s.Keys, x.Key) {
+				more = append(more, x.Key)
+			}
+		}
+	}
+	slices.Sort(more)
+	added := 0
+	for _, k := range more {
+		first := s.Rows[0].Runs[0].Config.Get(k)
+		if added < 4 && alike() && slices.ContainsFunc(s.Rows, func(r *Row) bool { return r.Runs[0].Config.Get(k) != first }) {
+			use(append(slices.Clone(s.Keys), k))
+			added++
+		}
+	}
+}
+
+// alignDigits gives the figures of full precision in a column the digits of
+// those beside them.
+func (s *Section) alignDigits() {
+	align := func(cells []*Cell) {
+		decimals := -1
+		for _, c := range cells {
+			decimals = max(decimals, c.Decimals)
+		}
+		if decimals < 0 {
+			for _, c := range cells {
+				if _, after, ok := strings.Cut(c.Text(), "."); ok {
+					decimals = max(decimals, min(len(after), 4))
+				}
+			}
+			decimals = max(decimals, 0)
+		}
+		for _, c := range cells {
+			if c.Decimals < 0 {
+				c.Decimals = decimals
+			}
+		}
+	}
+	for i := range s.Columns {
+		var cells []*Cell
+		for _, r := range s.Rows {
+			if len(r.Cells[i].Runs) > 0 {
+				cells = append(cells, &r.Cells[i])
+			}
+		}
+		align(cells)
+	}
 }
 
 // toldByModel reports whether the quantization of every run was read from the
@@ -389,10 +545,12 @@ func repeatKey(r *bench.Run) string {
 		b.WriteString("\x00" + r.Label)
 	}
 	// Logs that do not tell their load must not pass for repeats of one.
-	if r.Completed != nil {
+	if r.Attempted != nil {
+		b.WriteString("\x00" + strconv.Itoa(*r.Attempted))
+	} else if r.Completed != nil {
 		b.WriteString("\x00" + strconv.Itoa(*r.Completed))
 	}
-	if m, ok := r.Metric("total_input_tokens"); ok && m.Raw > 0 && r.Completed != nil && *r.Completed > 0 {
+	if m, ok := r.Metric("total_input_tokens"); ok && m.Raw > 0 && r.Completed != nil && *r.Completed > 0 && !isPartial(r) {
 		b.WriteString("\x00" + strconv.Itoa(int(m.Raw/float64(*r.Completed)/16+.5)))
 	}
 	for _, m := range r.Metrics {
@@ -420,7 +578,7 @@ func newCell(runs []*bench.Run, metric string) Cell {
 	}
 	c.Runs = with
 	if len(with) > 1 {
-		c.Value, c.Std = meanStd(values)
+		c.Value, c.Std = center(values), stat.StdDev(values, nil)
 		c.HasStd, c.N, c.Samples = true, len(with), values
 	}
 	return c

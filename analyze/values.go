@@ -8,7 +8,18 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-func meanStd(values []float64) (mean, std float64) { return stat.MeanStdDev(values, nil) }
+// center is the mean of repeats: the geometric one, since changes are ratios.
+func center(values []float64) float64 {
+	for _, x := range values {
+		if x <= 0 {
+			return stat.Mean(values, nil)
+		}
+	}
+	if len(values) == 1 {
+		return values[0]
+	}
+	return stat.GeometricMean(values, nil)
+}
 
 // halfUnit is half of the last digit that a log printed.
 func halfUnit(m bench.Metric) float64 {
@@ -104,8 +115,14 @@ func perRequest(r *bench.Run) (in, out float64, ok bool) {
 // isMissing reports whether a zero stands for what was not measured: a latency
 // or a rate of completed requests is never 0.
 func isMissing(r *bench.Run, m bench.Metric) bool {
+	if m.Value < 0 && (bench.Lookup(m.Name).Better != bench.Neither) {
+		return true // impossible, so not a measurement
+	}
 	if m.Value != 0 || r.Completed != nil && *r.Completed == 0 {
 		return false
+	}
+	if x, _, ok := recomputed(r, m.Name); ok && x > 0 && x <= halfUnit(m) {
+		return false // so slow that two decimals show nothing
 	}
 	if stat, _, ok := bench.SplitLatency(m.Name); ok {
 		return stat != "std" && stat != "min"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchreport/benchreport/bench"
@@ -14,19 +15,57 @@ import (
 // decisive are the workload keys that decide every figure. The number of
 // prompts decides only how long it took; the seed decides nothing by itself.
 var decisive = []string{
-	"dataset", "input_len", "output_len", "concurrency", "request_rate", "test", "depth", "task", "num_fewshot", "filter", "metric", "limit",
+	"dataset", "input_len", "output_len", "concurrency", "request_rate", requests, "test", "depth", "task", "num_fewshot", "filter", "metric", "limit",
+}
+
+// requests is how many requests were sent, where nothing else limits the load:
+// all of them at once.
+const requests = "requests at once"
+
+// workloadOf is what a run tells of a workload key.
+func workloadOf(r *bench.Run, key string) string {
+	if key != requests {
+		return r.Config.Get(key)
+	}
+	if rate := r.Config.Get("request_rate"); r.Config.Has("concurrency") || rate != "" && rate != "inf" || !serving(r) {
+		return ""
+	}
+	return sentRequests(r)
+}
+
+// sentRequests is how many requests a run sent, "" if it does not tell.
+func sentRequests(r *bench.Run) string {
+	switch {
+	case r.Config.Has("num_prompts"):
+		return r.Config.Get("num_prompts")
+	case r.Attempted != nil:
+		return strconv.Itoa(*r.Attempted)
+	case r.Completed != nil:
+		return strconv.Itoa(*r.Completed)
+	}
+	return ""
 }
 
 // reason tells why a metric of two runs cannot be compared, "" if it can.
 func reason(a, b *bench.Run, metric string, o Options) string {
 	for _, k := range decisive {
-		x, y := a.Config.Get(k), b.Config.Get(k)
+		x, y := workloadOf(a, k), workloadOf(b, k)
 		if k == "depth" && a.Source.Tool == "llama-bench" && x != y || x != "" && y != "" && x != y {
 			return fmt.Sprintf("unlike workloads: %s %s and %s", k, orNone(x), orNone(y))
 		}
 	}
-	if x, y := a.Config.Get("num_prompts"), b.Config.Get("num_prompts"); metric == "duration" && x != "" && y != "" && x != y {
-		return fmt.Sprintf("unlike workloads: num_prompts %s and %s", x, y)
+	if x, y := sentRequests(a), sentRequests(b); metric == "duration" && x != "" && y != "" && x != y {
+		return fmt.Sprintf("unlike workloads: %s and %s requests", x, y)
+	}
+	switch {
+	case a.Source.Tool == "vllm-engine":
+		return "the load behind a server log is not known"
+	case metric == "draft_acceptance_rate" || metric == "mean_acceptance_length" || metric == "system_efficiency":
+		for _, k := range [...]string{"spec_tokens", "model", "draft_model"} {
+			if x, y := a.Config.Get(k), b.Config.Get(k); x != y {
+				return fmt.Sprintf("acceptance under another %s (%s and %s)", k, orNone(x), orNone(y))
+			}
+		}
 	}
 	if !o.IncludePartial {
 		for _, r := range [...]*bench.Run{a, b} {
@@ -149,7 +188,7 @@ func (s *Section) clusters() [][]*Row {
 	for _, k := range decisive {
 		values := map[string]bool{}
 		for _, r := range s.Rows {
-			if v := r.Runs[0].Config.Get(k); v != "" {
+			if v := workloadOf(r.Runs[0], k); v != "" {
 				values[v] = true
 			}
 		}
@@ -162,7 +201,7 @@ func (s *Section) clusters() [][]*Row {
 	for _, r := range s.Rows {
 		var key strings.Builder
 		for _, k := range telling {
-			key.WriteString(r.Runs[0].Config.Get(k) + "\x00")
+			key.WriteString(workloadOf(r.Runs[0], k) + "\x00")
 		}
 		i, ok := at[key.String()]
 		if !ok {
@@ -177,7 +216,8 @@ func (s *Section) clusters() [][]*Row {
 
 // mark finds the best of some cells. It must have a rival that it can be
 // compared with; all that read the same as it are best too. A partial run does
-// not win, and a metric without direction has no winner.
+// not win, and a metric without direction has no winner. Where the best value
+// has no fair rival nobody wins: a worse one in bold would be a riddle.
 func mark(cells []*Cell, metric string, o Options) {
 	if bench.Lookup(metric).Better == bench.Neither {
 		return
@@ -194,34 +234,32 @@ func mark(cells []*Cell, metric string, o Options) {
 		}
 		return 1
 	})
-	for i, best := range cells {
-		rival := false
-		for k, c := range cells {
-			rival = rival || k != i && reason(best.Runs[0], c.Runs[0], metric, o) == ""
-		}
-		if !rival {
+	if len(cells) == 0 {
+		return
+	}
+	best := cells[0]
+	for _, c := range cells[1:] {
+		if reason(best.Runs[0], c.Runs[0], metric, o) != "" {
 			continue
 		}
 		best.Best = true
-		for _, c := range cells[i+1:] {
-			if alike(best, c) && reason(best.Runs[0], c.Runs[0], metric, o) == "" {
-				c.Best = true
-			}
+		if alike(best, c, metric, o) {
+			c.Best = true
 		}
-		return
 	}
 }
 
-// alike reports whether two cells read the same, or are scores whose standard
-// errors do not tell them apart.
-func alike(a, b *Cell) bool {
+// alike reports whether two cells read the same, or cannot be told apart where
+// they have a spread: no significant difference, or one that does not matter.
+func alike(a, b *Cell, metric string, o Options) bool {
 	if a.Text() == b.Text() {
 		return true
 	}
-	if a.Runs[0].Source.Tool == "lm-eval" && a.HasStd && b.HasStd {
-		return math.Abs(a.Value-b.Value) <= 1.96*math.Hypot(a.Std, b.Std)
+	t, _, ok := testCells(*a, *b, metric, o)
+	if !ok {
+		return false
 	}
-	return false
+	return !t.significant(t.p, o.alpha()) || math.Abs(t.ratio-1) < o.threshold(metric)
 }
 
 // changes compares the rows of a section with the baseline.
@@ -236,6 +274,17 @@ func (s *Section) changes(o Options) {
 			continue
 		}
 		ch := Change{Row: row, Base: partner(row, base)}
+		if !o.Strict && declaredReason(ch) != "" {
+			// No row of the baseline has this workload: the first that has it will do.
+			cluster := s.clusterOf(row)
+			first := slices.MinFunc(cluster, func(a, b *Row) int { return a.order - b.order })
+			if first == row && len(cluster) > 1 {
+				continue // the baseline of its workload
+			}
+			if first != row {
+				ch.Base = first
+			}
+		}
 		for i, c := range s.Columns {
 			if cmp, ok := s.compare(ch.Base.Cells[i], row.Cells[i], c.Metric, s.Name(ch.Base), s.Name(row), o); ok {
 				cmp.Key = s.sharedKeys(ch.Base, row)
@@ -267,6 +316,16 @@ func (s *Section) baseRows(o Options) []*Row {
 		}
 	}
 	return rows
+}
+
+// clusterOf are the rows of the same workload as a row, itself among them.
+func (s *Section) clusterOf(row *Row) []*Row {
+	for _, c := range s.clusters() {
+		if slices.Contains(c, row) {
+			return c
+		}
+	}
+	return []*Row{row}
 }
 
 // partner finds the row of the baseline that is most like a row: equal in
@@ -303,30 +362,33 @@ func (s *Section) compare(base, head Cell, metric, baseName, headName string, o 
 	}
 	c := Comparison{Metric: metric, Base: baseName, Head: headName, Verdict: Inconclusive, Evidence: EvidenceSingle,
 		BaseValue: cellValue(base, metric), HeadValue: cellValue(head, metric), N: [2]int{len(base.Runs), len(head.Runs)}}
+	c.Threshold = o.threshold(metric)
 	c.DeltaPct = 100 * (c.HeadValue/c.BaseValue - 1)
 	if c.Reason = reason(base.Runs[0], head.Runs[0], metric, o); c.Reason != "" {
 		c.Verdict = Incomparable
 		return c, true
 	}
-	switch {
-	case c.N[0] > 1 && c.N[1] > 1:
-		c.Evidence = EvidenceRepeats
-	case base.HasStd && head.HasStd && s.Tool == "llama-bench":
-		c.Evidence = EvidenceProcess
-	default:
+	if c.test, c.Evidence, c.Tested = testCells(base, head, metric, o); !c.Tested {
 		c.Reason = "one run each"
+		if c.N[0] > 1 || c.N[1] > 1 {
+			c.Reason = "one run on one side"
+		}
+		return c, true
 	}
+	c.DeltaPct = 100 * (c.test.ratio - 1)
+	c.CIPct = [2]float64{100 * (c.test.lo - 1), 100 * (c.test.hi - 1)}
+	c.P = c.test.p
 	return c, true
 }
 
 // cellValue is the value of a cell at full precision.
 func cellValue(c Cell, metric string) float64 {
-	sum := 0.0
+	var values []float64
 	for _, r := range c.Runs {
 		x, _, _ := precise(r, metric)
-		sum += x
+		values = append(values, x)
 	}
-	return sum / float64(len(c.Runs))
+	return center(values)
 }
 
 // Name is what a row is called in a comparison: its input where there are
@@ -366,8 +428,53 @@ func (s *Section) sharedKeys(a, b *Row) []bench.Setting {
 	return out
 }
 
+// othersAcross lists the settings in which the variants of a pivoted section
+// differ: those are what is compared, whether the user knows it or not.
+func (s *Section) othersAcross() {
+	byVariant := make([]map[string]string, len(s.Columns)) // "" where it varies
+	var keys []string
+	for i := range s.Columns {
+		byVariant[i] = map[string]string{}
+		first := true
+		for _, row := range s.Rows {
+			for _, r := range row.Cells[i].Runs {
+				for _, x := range r.Config {
+					if !slices.Contains(keys, x.Key) {
+						keys = append(keys, x.Key)
+					}
+					if v, ok := byVariant[i][x.Key]; !ok && first {
+						byVariant[i][x.Key] = x.Value
+					} else if v != x.Value {
+						byVariant[i][x.Key] = "various"
+					}
+				}
+				first = false
+			}
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		if slices.Contains(s.Keys, k) || k == s.Varies || k == "quant" || dull[k] && k != "model_filename" || volatile[k] || k == "test" || k == "model" {
+			continue
+		}
+		differ := false
+		d := Difference{Key: k}
+		for i, c := range s.Columns {
+			differ = differ || byVariant[i][k] != byVariant[0][k]
+			d.Values = append(d.Values, orNone(byVariant[i][k])+" ("+c.Variant+")")
+		}
+		if differ {
+			s.Others = append(s.Others, d)
+		}
+	}
+}
+
 // others lists the settings in which the runs differ beside what names the rows.
 func (s *Section) others() {
+	if s.Across {
+		s.othersAcross()
+		return
+	}
 	var keys []string
 	for _, row := range s.Rows {
 		for _, x := range row.Runs[0].Config {

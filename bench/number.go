@@ -15,6 +15,8 @@ func FormatDecimals(x float64, decimals int) string {
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return ""
+	case math.Abs(x) >= 1e15:
+		return strconv.FormatFloat(x, 'e', 3, 64)
 	case decimals < 0 && x == math.Trunc(x) && math.Abs(x) < 1e15:
 		decimals = 0
 	case decimals < 0:

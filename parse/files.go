@@ -35,8 +35,11 @@ func ParseInput(arg string) (Input, error) {
 	if exists(in.Path) {
 		return in, nil
 	}
-	if label, path, ok := strings.Cut(arg, "="); ok && label != "" && path != "" && !strings.ContainsAny(label, `/\`) {
-		in.Label, in.Path = printable(label), path
+	if label, path, ok := strings.Cut(arg, "="); ok && label != "" && path != "" {
+		// A label may be a branch, feature/x; a path with = in a folder is none.
+		if plain, _, _ := strings.Cut(path, "@x"); !strings.ContainsAny(label, `/\`) || exists(plain) {
+			in.Label, in.Path = printable(label), path
+		}
 	}
 	if exists(in.Path) {
 		return in, nil
@@ -61,6 +64,9 @@ type Result struct {
 	Runs   []*bench.Run    // in the order of the inputs
 	Errors []bench.Problem // what could not be read
 	Notes  []bench.Problem // what is worth knowing and no error
+
+	Files    int // how many were read
+	WithRuns int // how many of them hold a result
 }
 
 // A file is one input after folders and globs are expanded.
@@ -84,6 +90,7 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 		}
 		files = append(files, found...)
 	}
+	result.Files = len(files)
 	docs := make([]*document, len(files))
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -101,9 +108,11 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 	close(next)
 	wg.Wait()
 	empty := 0
+	names := uniqueNames(files)
 	for i, d := range docs {
-		result.add(files[i], d, &empty)
+		result.add(files[i], names[i], d, &empty)
 	}
+	result.dropCopies()
 	if empty > 0 {
 		result.Notes = append(result.Notes, bench.Problem{Message: fmt.Sprintf("%d other files hold no benchmark result", empty)})
 	}
@@ -112,7 +121,10 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 }
 
 // add takes what was read from one file.
-func (res *Result) add(f file, d *document, empty *int) {
+func (res *Result) add(f file, name string, d *document, empty *int) {
+	if len(d.runs) > 0 {
+		res.WithRuns++
+	}
 	res.Errors = append(res.Errors, d.errs...)
 	if d.dropped > 0 {
 		res.Errors = append(res.Errors, bench.Problem{File: f.name, Message: fmt.Sprintf("and %d more lines that could not be read", d.dropped)})
@@ -129,10 +141,7 @@ func (res *Result) add(f file, d *document, empty *int) {
 		}
 	}
 	for _, r := range d.runs {
-		r.Input = f.input.Label
-		if r.Input == "" {
-			r.Input = stem(f.name)
-		}
+		r.Input = name
 		if r.Label == "" {
 			r.Label = r.Input
 		}
@@ -143,6 +152,113 @@ func (res *Result) add(f file, d *document, empty *int) {
 		}
 		res.Runs = append(res.Runs, r)
 	}
+}
+
+// uniqueNames names inputs without a label by their files: without folder and
+// extension where that tells them apart, with them where it does not.
+func uniqueNames(files []file) []string {
+	names := make([]string, len(files))
+	forms := []func(path string) string{
+		stem,
+		func(path string) string { return printable(filepath.Base(path)) },
+		func(path string) string {
+			return printable(filepath.ToSlash(filepath.Join(filepath.Base(filepath.Dir(path)), stem(path))))
+		},
+		printable,
+	}
+	left := make([]int, 0, len(files))
+	for i, f := range files {
+		if names[i] = f.input.Label; names[i] == "" {
+			left = append(left, i)
+		}
+	}
+	for n, form := range forms {
+		byName := map[string][]int{}
+		for _, i := range left {
+			byName[form(files[i].name)] = append(byName[form(files[i].name)], i)
+		}
+		var still []int
+		for _, i := range left {
+			name := form(files[i].name)
+			same := byName[name]
+			// The same file twice stays one name.
+			if len(same) == 1 || n == len(forms)-1 || !slices.ContainsFunc(same, func(k int) bool { return files[k].name != files[i].name }) {
+				names[i] = name
+				continue
+			}
+			still = append(still, i)
+		}
+		left = still
+	}
+	return names
+}
+
+// dropCopies drops results that stand in two files under one label, or under
+// none: the log of a run beside the JSON that it saved, or a file given twice.
+// Counted twice, one run would be a repeat of itself.
+func (res *Result) dropCopies() {
+	type key struct {
+		tool      string
+		completed int
+		in, out   float64
+	}
+	byCounts := map[key][]*bench.Run{}
+	drop := map[*bench.Run]bool{}
+	for _, r := range res.Runs {
+		in, ok := r.Metric("total_input_tokens")
+		out, ok2 := r.Metric("total_output_tokens")
+		if !ok || !ok2 || r.Completed == nil || out.Raw == 0 {
+			continue
+		}
+		k := key{r.Source.Tool, *r.Completed, in.Raw, out.Raw}
+		for _, o := range byCounts[k] {
+			if drop[o] || o.Source.File == r.Source.File && o.Source.Line != r.Source.Line || !sameLabel(o, r) || !sameFigures(o, r) {
+				continue
+			}
+			kept, copied := o, r
+			if r.Source.Format == "json" && o.Source.Format != "json" {
+				kept, copied = r, o
+			}
+			drop[copied] = true
+			kept.Config.Merge(copied.Config)
+			kept.Config.Sort()
+			if kept.Attempted == nil {
+				kept.Attempted = copied.Attempted
+			}
+			res.Notes = append(res.Notes, bench.Problem{File: copied.Source.File, Line: copied.Source.Line,
+				Message: "the same run as " + kept.Source.File + ":" + strconv.Itoa(kept.Source.Line) + ": counted once"})
+			break
+		}
+		byCounts[k] = append(byCounts[k], r)
+	}
+	res.Runs = slices.DeleteFunc(res.Runs, func(r *bench.Run) bool { return drop[r] })
+}
+
+// sameLabel reports whether two runs are of one label, or both of none: then
+// their inputs are named by files of one stem.
+func sameLabel(a, b *bench.Run) bool {
+	return a.Input == b.Input || stem(a.Source.File) == stem(b.Source.File)
+}
+
+// sameFigures reports whether two runs have the same figures, one of them maybe
+// rounded.
+func sameFigures(a, b *bench.Run) bool {
+	n := 0
+	for _, m := range a.Metrics {
+		o, ok := b.Metric(m.Name)
+		if !ok || m.Derived || o.Derived {
+			continue
+		}
+		decimals := max(m.Decimals, o.Decimals)
+		if m.Decimals >= 0 && o.Decimals >= 0 {
+			decimals = min(m.Decimals, o.Decimals)
+		}
+		if decimals < 0 && m.Raw != o.Raw || decimals >= 0 && !roundsTo(m.Raw, o.Raw, decimals) {
+			return false
+		}
+		n++
+	}
+	return n >= 4
 }
 
 // stem is the name of a file without folder and extension, the one of a
@@ -292,7 +408,7 @@ func Reader(r io.Reader, name string) *Result {
 		d.errs = append(d.errs, bench.Problem{File: name, Message: reason(err)})
 	}
 	empty := 0
-	result.add(file{name: name}, d, &empty)
+	result.add(file{name: name}, stem(name), d, &empty)
 	bench.AssignIDs(result.Runs)
 	return result
 }

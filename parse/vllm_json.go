@@ -67,7 +67,9 @@ func serveObject(d *document, o *object) bool {
 		r.Add(bench.Metric{Name: "acceptance_rate_pos" + strconv.Itoa(i), Value: x, Decimals: -1})
 	}
 	counts(r)
-	perRequest(r, o)
+	if r.Source.Tool == "vllm-serve" { // SGLang computes its own another way
+		perRequest(r, o)
+	}
 	notMeasured(r)
 	d.pending = pending{}
 	d.emit(r)

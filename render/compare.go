@@ -88,7 +88,10 @@ var headlineMetrics = [][]string{
 
 // headlineOf says in a sentence who leads.
 func headlineOf(s *analyze.Section) []span {
-	if s.Across || len(s.Rows) < 2 {
+	if s.Across {
+		return acrossHeadline(s)
+	}
+	if len(s.Rows) < 2 {
 		return nil
 	}
 	anyBest := slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool {
@@ -100,15 +103,81 @@ func headlineOf(s *analyze.Section) []span {
 		out = []span{plainText("These are different workloads: nothing is compared, so nothing is bold.")}
 	case !anyBest:
 		out = []span{plainText("Nothing here can be compared, so nothing is bold.")}
+	case s.Groups && sweepLeader(s) != nil:
+		out = sweepLeader(s)
 	case s.Groups:
 		out = []span{plainText("Rows of different workloads stand beside each other: bold is the best among rows of the same.")}
 	default:
 		out = leaders(s)
 	}
-	if !slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool { return len(r.Runs) > 1 }) && s.Tool != "lm-eval" && anyBest {
-		out = append(out, plainText(" One run each: differences are not tested."))
+	tested := slices.ContainsFunc(s.Changes, func(c analyze.Change) bool {
+		return slices.ContainsFunc(c.By, func(c analyze.Comparison) bool { return c.Tested })
+	})
+	if !tested && anyBest {
+		text := "One run each: differences are not tested."
+		if repeated(s) {
+			text = "One run only on one side: differences are not tested."
+		}
+		if len(out) > 0 {
+			text = " " + text
+		}
+		out = append(out, plainText("%s", text))
 	}
 	return out
+}
+
+// acrossHeadline counts the verdicts of a pivoted section.
+func acrossHeadline(s *analyze.Section) []span {
+	var out []span
+	for _, head := range acrossHeads(s) {
+		counts := map[string]int{}
+		total := 0
+		for _, ch := range s.Changes {
+			for _, c := range ch.By {
+				if c.Head == head {
+					counts[c.Verdict]++
+					total++
+				}
+			}
+		}
+		var parts []string
+		for _, v := range [...]string{analyze.Improved, analyze.Regressed, analyze.Unchanged, analyze.Inconclusive, analyze.Incomparable} {
+			if counts[v] > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
+			}
+		}
+		if len(out) > 0 {
+			out = append(out, plainText(" "))
+		}
+		out = append(out, strong(shorten(head, 60)), plainText(" against %s: of %s %s.", shorten(acrossBase(s), 60), count(total, "test"), strings.Join(parts, ", ")))
+	}
+	return out
+}
+
+// sweepLeader says who leads in every workload of a sweep, nil if nobody does.
+func sweepLeader(s *analyze.Section) []span {
+	i := slices.IndexFunc(s.Columns, func(c analyze.Column) bool { return slices.Contains(headlineMetrics[0], c.Metric) })
+	if i < 0 {
+		return nil
+	}
+	leader, wins := "", 0
+	for _, r := range s.Rows {
+		if !r.Cells[i].Best {
+			continue
+		}
+		name := r.Input
+		if slices.IndexFunc(s.Rows, func(o *analyze.Row) bool { return o.Input != r.Input }) < 0 {
+			name = r.Label
+		}
+		if wins++; wins > 1 && name != leader {
+			return nil
+		}
+		leader = name
+	}
+	if wins < 2 {
+		return nil
+	}
+	return []span{strong(shorten(leader, 60)), plainText(" leads on %s in all %d workloads that can be compared.", headlineTitle(s.Columns[i].Metric, 0), wins)}
 }
 
 // leaders names the best of the headline metrics.
@@ -253,18 +322,24 @@ func compareTable(s *analyze.Section) *table {
 	if partial && !s.Across {
 		t.column("Requests", true)
 	}
-	for _, c := range s.Columns {
+	if repeated(s) && !s.Across {
+		t.column("Runs", true)
+	}
+	for i, c := range s.Columns {
 		title := bench.Lookup(c.Metric).Title
 		if s.Across {
-			title += " " + c.Variant
+			title += " " + shorten(c.Variant, 40)
+			if extrapolatedColumn(s, i) {
+				title += " †"
+			}
 		}
 		t.column(title, true)
 	}
 	if s.Across {
 		for _, c := range acrossHeads(s) {
-			title := "Change"
+			title := "Change against " + shorten(acrossBase(s), 30)
 			if len(s.Columns) > 2 {
-				title += " " + c
+				title = shorten(c, 30) + " against " + shorten(acrossBase(s), 30)
 			}
 			t.column(title, true)
 		}
@@ -280,6 +355,9 @@ func compareTable(s *analyze.Section) *table {
 		}
 		if partial && !s.Across {
 			cells = append(cells, requestsCell(row))
+		}
+		if repeated(s) && !s.Across {
+			cells = append(cells, strconv.Itoa(len(row.Runs)))
 		}
 		first := len(cells)
 		for _, c := range row.Cells {
@@ -343,7 +421,7 @@ func cellText(s *analyze.Section, c analyze.Cell) string {
 	if len(c.Runs) == 0 {
 		return ""
 	}
-	if c.HasStd && (s.Across || s.Tool == "lm-eval" || s.Tool == "llama-bench") {
+	if c.HasStd && (s.Across || s.Tool == "lm-eval" || s.Tool == "llama-bench" || len(c.Runs) > 1) {
 		return withSpread(c.Metric)
 	}
 	return c.Text()
@@ -356,6 +434,29 @@ func numericColumn(s *analyze.Section, i int) bool {
 		}
 	}
 	return true
+}
+
+// repeated reports whether a row stands for several runs.
+func repeated(s *analyze.Section) bool {
+	return slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool {
+		return slices.ContainsFunc(r.Cells, func(c analyze.Cell) bool { return len(c.Runs) > 1 })
+	})
+}
+
+func extrapolatedColumn(s *analyze.Section, i int) bool {
+	return slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool {
+		return len(r.Cells[i].Runs) > 0 && analyze.IsExtrapolated(r.Cells[i].Runs[0])
+	})
+}
+
+// acrossBase is the variant that the others are held against.
+func acrossBase(s *analyze.Section) string {
+	for _, c := range s.Changes {
+		for _, by := range c.By {
+			return by.Base
+		}
+	}
+	return s.Columns[0].Variant
 }
 
 // acrossHeads are the variants that are compared with the first.
@@ -390,11 +491,12 @@ func acrossCells(s *analyze.Section, row int) []string {
 func footnotes(s *analyze.Section) []string {
 	var out []string
 	for _, row := range s.Rows {
-		if !row.Extrapolated() || s.Across {
-			continue
-		}
-		if note := replicaNote(row.Runs[0]); !slices.Contains(out, note) {
-			out = append(out, note)
+		for _, c := range row.Cells {
+			if len(c.Runs) > 0 && analyze.IsExtrapolated(c.Runs[0]) {
+				if note := replicaNote(c.Runs[0]); !slices.Contains(out, note) && len(out) < 4 {
+					out = append(out, note)
+				}
+			}
 		}
 	}
 	byText := map[string][]string{}
@@ -419,19 +521,53 @@ func footnotes(s *analyze.Section) []string {
 	}) {
 		out = append(out, "Bold is the best among rows of the same workload.")
 	}
+	for _, m := range s.Means {
+		out = append(out, fmt.Sprintf("Geomean of %s over %d rows, more is better: %s %s.", shorten(m.Head, 40), m.Rows, percent(100*(m.Ratio-1)), lowerFirst(bench.Lookup(m.Metric).Title)))
+	}
 	for _, c := range s.Columns {
 		if note := metricNotes[c.Metric]; note != "" && !slices.Contains(out, note) {
 			out = append(out, note)
 		}
 	}
-	if s.Tool == "llama-bench" && slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool {
-		return r.Runs[0].Metrics[0].HasStd && len(r.Runs[0].Metrics[0].Samples) == 0
-	}) {
-		out = append(out, "± is the spread of repetitions inside one process (5 by default; the log does not say how many), not of repeated runs.")
-	} else if s.Tool == "llama-bench" {
+	switch {
+	case repeated(s):
+		out = append(out, "Several runs in a row: the value is their geometric mean, ± the standard deviation from run to run.")
+	case s.Tool == "llama-bench" && slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool {
+		return r.Runs[0].Metrics[0].HasStd && r.Runs[0].Metrics[0].N == 0
+	}):
+		out = append(out, "± is the spread of repetitions inside one process (5 by default, and 5 are assumed: the log does not say how many), not of repeated runs.")
+	case s.Tool == "llama-bench":
 		out = append(out, "± is the spread of repetitions inside one process, not of repeated runs.")
+	case s.Tool == "lm-eval":
+		out = append(out, "± is the standard error that the tool gives.")
 	}
-	return out
+	return append(out, methodNote(s)...)
+}
+
+// methodNote says how the verdicts of a section were found.
+func methodNote(s *analyze.Section) []string {
+	var thresholds []string
+	evidence := map[string]bool{}
+	for _, ch := range s.Changes {
+		for _, c := range ch.By {
+			if !c.Tested {
+				continue
+			}
+			evidence[c.Evidence] = true
+			title, _, _ := strings.Cut(bench.Lookup(c.Metric).Title, " (")
+			if t := fmt.Sprintf("%.3g %% %s", 100*c.Threshold, title); !slices.Contains(thresholds, t) {
+				thresholds = append(thresholds, t)
+			}
+		}
+	}
+	if thresholds == nil {
+		return nil
+	}
+	note := "Brackets are 95 % intervals unless another α is given; a change counts from " + strings.Join(thresholds, ", ") + " on."
+	if evidence[analyze.EvidenceDeclared] {
+		note += " Single runs are tested under the run-to-run noise that was declared, not measured."
+	}
+	return []string{note}
 }
 
 // metricNotes define what people define differently.
@@ -494,7 +630,10 @@ func changeTable(s *analyze.Section) *table {
 			t.column(title, true)
 		}
 	}
-	t.column("Verdict", false)
+	noted := slices.ContainsFunc(s.Changes, func(c analyze.Change) bool { return changeNote(c.By) != "" })
+	if noted {
+		t.column("Verdict", false)
+	}
 	for _, ch := range s.Changes {
 		name := shorten(s.Name(ch.Row), 52)
 		if ch.Row.Extrapolated() {
@@ -508,23 +647,45 @@ func changeTable(s *analyze.Section) *table {
 			cell := ""
 			for _, c := range ch.By {
 				if c.Metric == m {
-					cell = changeCell(c)
+					cell = testedCell(c)
 				}
 			}
 			row = append(row, cell)
 		}
-		t.rows = append(t.rows, append(row, verdictText(ch.By)))
+		if noted {
+			row = append(row, changeNote(ch.By))
+		}
+		t.rows = append(t.rows, row)
 	}
 	return t
 }
 
-// changeCell writes a change; what cannot be compared has none.
+// changeCell writes a change with its interval; what cannot be compared has
+// none.
 func changeCell(c analyze.Comparison) string {
-	if c.Verdict == analyze.Incomparable {
+	switch {
+	case c.Verdict == analyze.Incomparable:
 		return "–"
+	case !c.Tested:
+		return percent(c.DeltaPct)
 	}
-	return percent(c.DeltaPct)
+	return fmt.Sprintf("%s [%s, %s]", percent(c.DeltaPct), signed(c.CIPct[0]), signed(c.CIPct[1]))
 }
+
+// testedCell writes a change with its verdict: −7.4 % [−9.1, −5.6] regressed (n=5+5).
+func testedCell(c analyze.Comparison) string {
+	if c.Verdict == analyze.Incomparable || !c.Tested {
+		return changeCell(c)
+	}
+	text := changeCell(c) + " " + c.Verdict
+	if c.Evidence == analyze.EvidenceRepeats {
+		text += fmt.Sprintf(" (n=%d+%d)", c.N[0], c.N[1])
+	}
+	return text
+}
+
+// signed writes a number with one decimal and its sign.
+func signed(x float64) string { return strings.TrimSuffix(percent(x), " %") }
 
 // percent writes a change with its sign, as typographers do.
 func percent(x float64) string {
@@ -538,6 +699,37 @@ func percent(x float64) string {
 	return "+" + s + " %"
 }
 
+// runsText writes how many runs are needed; hundreds mean that it is hopeless.
+func runsText(n int) string {
+	if n > 100 {
+		return "more than 100 runs a side"
+	}
+	return fmt.Sprintf("%d runs a side", n)
+}
+
+// changeNote says of the verdicts of one row what its cells do not: why there
+// is none, and how many runs would give one.
+func changeNote(by []analyze.Comparison) string {
+	if !slices.ContainsFunc(by, func(c analyze.Comparison) bool { return c.Tested }) {
+		return verdictText(by)
+	}
+	needed, metric := 0, ""
+	var reasons []string
+	for _, c := range by {
+		if c.RunsNeeded > needed {
+			needed, metric = c.RunsNeeded, c.Metric
+		}
+		if c.Reason != "" && !slices.Contains(reasons, c.Reason) {
+			reasons = append(reasons, c.Reason)
+		}
+	}
+	if needed > 0 {
+		title, _, _ := strings.Cut(bench.Lookup(metric).Title, " (")
+		reasons = append(reasons, runsText(needed)+" would tell "+title)
+	}
+	return strings.Join(reasons, "; ")
+}
+
 // verdictText sums up the verdicts of one row.
 func verdictText(by []analyze.Comparison) string {
 	type part struct {
@@ -545,10 +737,17 @@ func verdictText(by []analyze.Comparison) string {
 		metrics []string
 	}
 	var parts []*part
+	heads := map[string]bool{}
+	for _, c := range by {
+		heads[c.Head] = true
+	}
 	for _, c := range by {
 		text := c.Verdict
 		if c.Reason != "" {
 			text += ": " + c.Reason
+		}
+		if c.RunsNeeded > 0 {
+			text += " (" + runsText(c.RunsNeeded) + " would tell)"
 		}
 		i := slices.IndexFunc(parts, func(p *part) bool { return p.text == text })
 		if i < 0 {
@@ -556,6 +755,9 @@ func verdictText(by []analyze.Comparison) string {
 			parts = append(parts, &part{text: text})
 		}
 		title, _, _ := strings.Cut(bench.Lookup(c.Metric).Title, " (")
+		if len(heads) > 1 {
+			title = shorten(c.Head, 30)
+		}
 		parts[i].metrics = append(parts[i].metrics, title)
 	}
 	if len(parts) == 1 {

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"io"
 	"strings"
 
@@ -21,6 +22,7 @@ type block struct {
 	text  []span // of a heading or paragraph
 	items [][]span
 	table *table
+	inner *document // of a part that is folded
 }
 
 // A span is a piece of text. Its text is plain: the form escapes it.
@@ -50,6 +52,11 @@ func (d *document) list(items ...[]span) {
 	}
 }
 
+// details folds a part under a line that tells what it is.
+func (d *document) details(summary string, inner *document) {
+	d.blocks = append(d.blocks, block{text: []span{plainText("%s", summary)}, inner: inner})
+}
+
 func (d *document) add(t *table) { d.blocks = append(d.blocks, block{table: t}) }
 
 // markdown writes the document as Markdown that forges render.
@@ -62,6 +69,14 @@ func (d *document) markdown(w io.Writer) error {
 		}
 		var err error
 		switch {
+		case b.inner != nil:
+			if _, err = fmt.Fprintf(w, "<details><summary>%s</summary>\n\n", html.EscapeString(textSpans(b.text, false))); err != nil {
+				return err
+			}
+			if err = b.inner.markdown(w); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(w, "\n</details>\n")
 		case b.table != nil:
 			err = b.table.markdown(w)
 		case b.level > 0:
@@ -106,6 +121,9 @@ func (d *document) plain(w io.Writer, colour bool) error {
 		}
 		var err error
 		switch {
+		case b.inner != nil:
+			fmt.Fprintf(w, "%s\n\n", textSpans(b.text, colour))
+			err = b.inner.plain(w, colour)
 		case b.table != nil:
 			err = b.table.text(w, colour)
 		case b.items != nil:

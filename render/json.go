@@ -27,17 +27,48 @@ func RunsJSON(out io.Writer, runs []*bench.Run, problems []bench.Problem) error 
 // CompareJSON writes a comparison as JSON: the runs, the comparisons with the
 // baseline, and the findings.
 func CompareJSON(out io.Writer, rep *analyze.Report, problems []bench.Problem) error {
+	return comparisonJSON(out, rep, problems, rep.Comparisons, nil, rep.Passed())
+}
+
+// GateJSON writes the outcome of a gate: the gated comparisons, what is missing
+// on one side, and whether it passed.
+func GateJSON(out io.Writer, g *analyze.Gate, problems []bench.Problem) error {
+	var comparisons []analyze.Comparison
+	var missing []analyze.GateResult
+	for _, r := range g.Results {
+		if r.Outcome == analyze.Missing {
+			missing = append(missing, r)
+			continue
+		}
+		c := r.Comparison
+		if r.Accepted != "" {
+			c.Reason = "accepted: " + r.Accepted
+		}
+		comparisons = append(comparisons, c)
+	}
+	return comparisonJSON(out, g.Report, problems, comparisons, missing, g.Pass)
+}
+
+func comparisonJSON(out io.Writer, rep *analyze.Report, problems []bench.Problem, comparisons []analyze.Comparison, missing []analyze.GateResult, passed bool) error {
 	w := jsonWriter{out: bufio.NewWriterSize(out, 64<<10)}
 	w.runs(rep.Runs, problems)
 	w.raw(",\n\"comparisons\":[")
-	for i, c := range rep.Comparisons {
+	for i, c := range comparisons {
 		w.comma(i).raw("\n").comparison(c)
 	}
 	w.raw("],\n\"findings\":[")
 	for i, f := range rep.Findings {
 		w.comma(i).raw("\n").finding(f)
 	}
-	w.raw("],\n\"passed\":").raw(strconv.FormatBool(rep.Passed())).raw("}\n")
+	w.raw("]")
+	if missing != nil {
+		w.raw(",\n\"missing\":[")
+		for i, r := range missing {
+			w.comma(i).raw("\n").raw(`{"name":`).string(r.Name).raw(`,"metric":`).string(r.Metric).raw(`,"reason":`).string(r.Reason).raw("}")
+		}
+		w.raw("]")
+	}
+	w.raw(",\n\"passed\":").raw(strconv.FormatBool(passed)).raw("}\n")
 	return w.flush()
 }
 
@@ -48,9 +79,24 @@ func (w *jsonWriter) comparison(c analyze.Comparison) {
 	}
 	w.raw(`},"metric":`).string(c.Metric).raw(`,"base":`).string(c.Base).raw(`,"head":`).string(c.Head)
 	w.raw(`,"base_value":`).float(c.BaseValue).raw(`,"head_value":`).float(c.HeadValue).raw(`,"delta_pct":`).float(c.DeltaPct)
-	w.raw(`,"ci_pct":null,"p":null,"p_adjusted":null,"n":[`).int(c.N[0]).raw(",").int(c.N[1])
+	if c.Tested {
+		w.raw(`,"ci_pct":[`).float(c.CIPct[0]).raw(",").float(c.CIPct[1]).raw(`],"p":`).float(c.P).raw(`,"p_adjusted":`).float(c.PAdjusted)
+	} else {
+		w.raw(`,"ci_pct":null,"p":null,"p_adjusted":null`)
+	}
+	w.raw(`,"n":[`).int(c.N[0]).raw(",").int(c.N[1])
 	w.raw(`],"evidence":`).string(c.Evidence).raw(`,"verdict":`).string(c.Verdict).raw(`,"winner":`).orNull(c.Winner)
-	w.raw(`,"runs_needed":null,"reason":`).orNull(c.Reason).raw("}")
+	w.raw(`,"runs_needed":`)
+	if c.RunsNeeded > 0 {
+		w.int(c.RunsNeeded)
+	} else {
+		w.raw("null")
+	}
+	w.raw(`,"reason":`).orNull(c.Reason)
+	if c.Tested {
+		w.raw(`,"threshold_pct":`).float(100 * c.Threshold).raw(`,"small":`).raw(strconv.FormatBool(c.Small))
+	}
+	w.raw("}")
 }
 
 func (w *jsonWriter) orNull(s string) *jsonWriter {

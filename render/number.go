@@ -11,7 +11,12 @@ func withSpread(m bench.Metric) string {
 	if !m.HasStd {
 		return m.Text()
 	}
-	return m.Text() + " ± " + bench.FormatDecimals(m.Std, m.Decimals)
+	text, decimals := m.Text(), m.Decimals
+	if decimals < 0 { // the spread has the digits of the value
+		_, after, _ := strings.Cut(text, ".")
+		decimals = len(after)
+	}
+	return text + " ± " + bench.FormatDecimals(m.Std, decimals)
 }
 
 // shorten cuts a long name in its middle, where names differ least.

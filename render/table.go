@@ -115,10 +115,23 @@ func escapeMarkdown(s string) string {
 	const joiner = "\u2060"
 	var b strings.Builder
 	prev := rune(' ')
+	interval := -1 // the end of an interval such as [−9.1, −5.6], which no link looks like
 	for i, c := range s {
+		if i <= interval {
+			b.WriteRune(c)
+			prev = c
+			continue
+		}
 		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(c):])
 		if c == utf8.RuneError {
 			next = ' '
+		}
+		if c == '[' {
+			if n := intervalLen(s[i:]); n > 0 {
+				interval = i + n - 1
+				b.WriteByte('[')
+				continue
+			}
 		}
 		switch c {
 		case '\\', '|', '`', '*', '[', ']', '~', '$', '{', '}':
@@ -171,6 +184,19 @@ func escapeMarkdown(s string) string {
 		out = `\` + out
 	}
 	return out
+}
+
+// intervalLen is the length of an interval of numbers in brackets at the start
+// of s, 0 if there is none or it could be the text of a link.
+func intervalLen(s string) int {
+	end := strings.IndexByte(s, ']')
+	if end < 0 || strings.Trim(s[1:end], "0123456789.,+−- ") != "" || !strings.Contains(s[1:end], ", ") {
+		return 0
+	}
+	if rest := s[end+1:]; rest != "" && strings.IndexByte("([:", rest[0]) >= 0 {
+		return 0
+	}
+	return end + 1
 }
 
 func isWord(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/render"
@@ -25,10 +28,58 @@ type compareFlags struct {
 	Partial  string   `help:"May runs that did not complete all requests win: ${enum}." enum:"exclude,include" default:"exclude"`
 	GPUPrice float64  `name:"gpu-price" help:"Price of a GPU and hour, for the metrics cost_per_million_tokens and cost_per_million_output_tokens." placeholder:"2.5"`
 	Title    string   `help:"A heading for the report." placeholder:"TEXT"`
+	statFlags
 }
 
-func (f *compareFlags) options() analyze.Options {
-	return analyze.Options{By: f.By, Rows: f.Rows, Metrics: f.Metrics, Sort: f.Sort, Baseline: f.Baseline, IncludePartial: f.Partial == "include", GPUPrice: f.GPUPrice}
+// statFlags are shared by the commands that give verdicts.
+type statFlags struct {
+	Threshold []string `help:"The smallest change that matters, of all metrics or of one (default: throughput 2%, mean and median latency 5%, tail latency 10%)." placeholder:"[METRIC=]2%" sep:"none"`
+	Alpha     float64  `help:"Chance of a false alarm that is accepted." default:"0.05"`
+	Noise     percent  `help:"A declared run-to-run noise, for single runs." placeholder:"3%"`
+}
+
+// percent is a number that may be written with a percent sign: 3% or 0.03.
+type percent float64
+
+// UnmarshalText reads a percentage.
+func (p *percent) UnmarshalText(text []byte) error {
+	s, ok := strings.CutSuffix(strings.TrimSpace(string(text)), "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if ok {
+		x /= 100
+	}
+	if err != nil || !(x >= 0 && x < 1) {
+		return fmt.Errorf("expected a percentage such as 3%%, found %q", text)
+	}
+	*p = percent(x)
+	return nil
+}
+
+func (f *compareFlags) options() (analyze.Options, error) {
+	o := analyze.Options{By: f.By, Rows: f.Rows, Metrics: f.Metrics, Sort: f.Sort, Baseline: f.Baseline, IncludePartial: f.Partial == "include", GPUPrice: f.GPUPrice}
+	return o, f.statFlags.apply(&o)
+}
+
+func (f *statFlags) apply(o *analyze.Options) error {
+	if !(f.Alpha > 0 && f.Alpha < 0.5) {
+		return fmt.Errorf("--alpha: expected a number between 0 and 0.5, found %v", f.Alpha)
+	}
+	o.Alpha, o.Noise = f.Alpha, float64(f.Noise)
+	for _, t := range f.Threshold {
+		metric, value, ok := strings.Cut(t, "=")
+		if !ok {
+			metric, value = "", t
+		}
+		var p percent
+		if err := p.UnmarshalText([]byte(value)); err != nil {
+			return fmt.Errorf("--threshold: %w", err)
+		}
+		if o.Thresholds == nil {
+			o.Thresholds = map[string]float64{}
+		}
+		o.Thresholds[metric] = float64(p)
+	}
+	return nil
 }
 
 // Help is shown behind the flags.
@@ -52,10 +103,14 @@ func (c *compareCmd) Run(a *app) error {
 		}
 		return out.abandon(errTold)
 	}
-	if err := analyze.CheckLabels(runs); err != nil {
+	if err := analyze.CheckLabels(runs, c.labels()); err != nil {
 		return out.abandon(err)
 	}
-	rep, err := analyze.Compare(runs, c.options())
+	options, err := c.options()
+	if err != nil {
+		return out.abandon(err)
+	}
+	rep, err := analyze.Compare(runs, options)
 	if err != nil {
 		return out.abandon(err)
 	}

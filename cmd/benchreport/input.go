@@ -16,6 +16,32 @@ type inputFlags struct {
 	NoNormalize bool     `help:"Leave the values of one of several replicas as they were logged."`
 }
 
+// tell says what was wrong with the inputs, and what is worth knowing.
+func (a *app) tell(result *parse.Result) {
+	for _, p := range result.Errors {
+		a.say("%v", p)
+	}
+	const most = 20
+	for i, p := range result.Notes {
+		if i == most {
+			a.say("and %d more notes", len(result.Notes)-most)
+			break
+		}
+		a.say("%v", p)
+	}
+}
+
+// labels are those that the user gave.
+func (f *inputFlags) labels() []string {
+	var out []string
+	for _, arg := range f.Inputs {
+		if in, err := parse.ParseInput(arg); err == nil && in.Label != "" {
+			out = append(out, in.Label)
+		}
+	}
+	return out
+}
+
 // load reads the inputs, tells what was wrong with them, and returns the runs
 // that the user asked for.
 func (f *inputFlags) load(a *app) ([]*bench.Run, []bench.Problem, error) {
@@ -32,11 +58,9 @@ func (f *inputFlags) load(a *app) ([]*bench.Run, []bench.Problem, error) {
 		inputs = append(inputs, in)
 	}
 	result := parse.Files(inputs, a.stdin)
-	for _, p := range result.Errors {
-		a.say("%v", p)
-	}
-	for _, p := range result.Notes {
-		a.say("%v", p)
+	a.tell(result)
+	if result.WithRuns < len(f.Inputs) && result.WithRuns > 0 {
+		a.say("found results in %d of %d inputs", result.WithRuns, len(f.Inputs))
 	}
 	if len(result.Runs) == 0 {
 		a.say("no benchmark result in any input (benchreport formats lists what is read)")

@@ -23,6 +23,7 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	status         int
+	config         *config
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -30,6 +31,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 type commands struct {
 	Compare compareCmd `cmd:"" help:"Compare the runs of the inputs: tables with the best in bold, changes against a baseline, and what to be careful with."`
 	Runs    runsCmd    `cmd:"" help:"List every benchmark result that was found, with where it stands, its configuration and its metrics."`
+	Gate    gateCmd    `cmd:"" help:"Regression gate: hold the runs of a head against those of a base; exit status 1 where it does not pass."`
 	Formats formatsCmd `cmd:"" help:"List the formats that are read, with an example line of each."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
@@ -39,6 +41,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	var cmds commands
 	exited := false
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	if a.config, err = findConfig(dir); err != nil {
+		a.say("%v", err)
+		return exitTrouble
+	}
 	parser, err := kong.New(&cmds,
 		kong.Name("benchreport"),
 		kong.Description("Turns raw LLM-inference benchmark logs into reports people can trust.\n\nAn INPUT is a file, a folder, a glob or - for standard input; LABEL=PATH names it, LABEL=PATH@x4 says it is one of 4 replicas."),
@@ -46,6 +56,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		kong.Exit(func(int) { exited = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Bind(a),
+		kong.Resolvers(a.config),
 	)
 	if err != nil {
 		panic(err) // a mistake in the tags above

@@ -1,0 +1,182 @@
+package analyze
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/benchreport/benchreport/bench"
+	"golang.org/x/perf/benchmath"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// A side is what one side of a comparison knows about a metric, on the scale of
+// logarithms: the mean, its variance, and how many values stand behind it.
+type side struct {
+	values   []float64 // one for each run, or repetition inside one process
+	mean     float64   // of the logarithms
+	variance float64   // of that mean
+	df       float64   // degrees of freedom of the variance; 0 for a known one
+	spread   float64   // standard deviation of one value, relative
+}
+
+// sideOfValues makes a side of several values. A spread below what the log
+// prints is one that the rounding hides.
+func sideOfValues(values []float64, halfUnit float64) (side, bool) {
+	logs := make([]float64, len(values))
+	for i, x := range values {
+		if x <= 0 {
+			return side{}, false
+		}
+		logs[i] = math.Log(x)
+	}
+	mean, std := stat.MeanStdDev(logs, nil)
+	std = math.Max(std, halfUnit/math.Exp(mean))
+	n := float64(len(values))
+	return side{values: values, mean: mean, variance: std * std / n, df: n - 1, spread: std}, true
+}
+
+// sideOfSummary makes a side of a mean, a standard deviation and a count, by the
+// delta method: Var(ln x̄) ≈ s²/(n·x̄²).
+func sideOfSummary(mean, std, n, halfUnit float64) (side, bool) {
+	if mean <= 0 || n < 2 {
+		return side{}, false
+	}
+	cv := math.Max(std, halfUnit) / mean
+	return side{mean: math.Log(mean), variance: cv * cv / n, df: n - 1, spread: cv}, true
+}
+
+// sideOfNoise makes a side of one value whose run-to-run noise is declared.
+func sideOfNoise(value, noise float64) (side, bool) {
+	if value <= 0 {
+		return side{}, false
+	}
+	return side{mean: math.Log(value), variance: noise * noise, spread: noise}, true
+}
+
+// A test is the result of testing two sides: a ratio with its interval.
+type test struct {
+	ratio      float64 // head ÷ base
+	p          float64 // of Welch's t-test, two-sided
+	rankP      float64 // of the exact Mann–Whitney test, NaN where it is not made
+	lo, hi     float64 // of the ratio, at 1 − α
+	lo90, hi90 float64 // of the ratio, at 1 − 2·0.05, for equivalence
+	spread     float64 // pooled, relative
+}
+
+// minRank is how many values a side the rank test needs to find anything at 5 %.
+const minRank = 4
+
+// welch tests two sides.
+func welch(base, head side, alpha float64) test {
+	d := head.mean - base.mean
+	se := math.Sqrt(base.variance + head.variance)
+	t := test{ratio: math.Exp(d), rankP: math.NaN(), spread: math.Sqrt((base.spread*base.spread + head.spread*head.spread) / 2)}
+	quantile := distuv.UnitNormal.Quantile
+	cdf := distuv.UnitNormal.CDF
+	if base.df > 0 || head.df > 0 {
+		nu := degrees(base, head)
+		dist := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}
+		quantile, cdf = dist.Quantile, dist.CDF
+	}
+	switch {
+	case se > 0:
+		t.p = math.Min(1, 2*cdf(-math.Abs(d)/se))
+	case d == 0:
+		t.p = 1
+	}
+	q, q90 := quantile(1-alpha/2)*se, quantile(0.95)*se
+	t.lo, t.hi = math.Exp(d-q), math.Exp(d+q)
+	t.lo90, t.hi90 = math.Exp(d-q90), math.Exp(d+q90)
+	if len(base.values) >= minRank && len(head.values) >= minRank {
+		a := benchmath.NewSample(base.values, &benchmath.DefaultThresholds)
+		b := benchmath.NewSample(head.values, &benchmath.DefaultThresholds)
+		t.rankP = benchmath.AssumeNothing.Compare(a, b).P
+	}
+	return t
+}
+
+// degrees is Welch's approximation; a known variance has infinitely many.
+func degrees(a, b side) float64 {
+	sum := 0.0
+	for _, s := range [...]side{a, b} {
+		if s.df > 0 {
+			sum += s.variance * s.variance / s.df
+		}
+	}
+	total := a.variance + b.variance
+	if sum == 0 {
+		return 1e6 // no spread at all
+	}
+	return total * total / sum
+}
+
+// runsNeeded estimates how many runs a side would find a change of that size
+// with 80 % power: 15.7·(CV/δ)², and one more for the small sample.
+func runsNeeded(spread, delta float64) int {
+	if delta <= 0 || spread <= 0 {
+		return 0
+	}
+	n := 15.7 * (spread / delta) * (spread / delta)
+	if n > 1e6 {
+		return 0
+	}
+	return int(math.Ceil(n)) + 1
+}
+
+// holm adjusts p-values so that the chance of any false alarm stays below α.
+func holm(p []float64) []float64 {
+	order := ascending(p)
+	out := make([]float64, len(p))
+	worst := 0.0
+	for rank, i := range order {
+		worst = math.Max(worst, math.Min(1, float64(len(p)-rank)*p[i]))
+		out[i] = worst
+	}
+	return out
+}
+
+// benjaminiHochberg adjusts p-values so that of all that is called a change at
+// most a share of α is none.
+func benjaminiHochberg(p []float64) []float64 {
+	order := ascending(p)
+	out := make([]float64, len(p))
+	best := 1.0
+	for rank := len(order) - 1; rank >= 0; rank-- {
+		i := order[rank]
+		best = math.Min(best, float64(len(p))*p[i]/float64(rank+1))
+		out[i] = best
+	}
+	return out
+}
+
+// defaultThreshold is the smallest change of a metric that matters.
+func defaultThreshold(metric string) float64 {
+	if stat, _, ok := bench.SplitLatency(metric); ok {
+		switch stat {
+		case "mean", "median", "p25", "p50", "p75", "min":
+			return 0.05
+		}
+		return 0.10
+	}
+	switch metric {
+	case "accuracy", "acc_norm", "f1":
+		return 0.01
+	case "avg_latency", "p10_latency", "p25_latency", "p50_latency", "p75_latency":
+		return 0.05
+	case "p90_latency", "p95_latency", "p99_latency":
+		return 0.10
+	}
+	return 0.02
+}
+
+// ascending gives the order of values.
+func ascending(p []float64) []int {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	return order
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/benchreport/benchreport/analyze"
+	"github.com/goccy/go-yaml"
+)
+
+// configName is the file that gives defaults.
+const configName = ".benchreport.yaml"
+
+// A config is what a .benchreport.yaml says: defaults of flags by their names,
+// and waivers.
+type config struct {
+	path    string
+	values  map[string]any
+	waivers []analyze.Waiver
+}
+
+// findConfig looks for the file in a folder and those above it.
+func findConfig(dir string) (*config, error) {
+	for {
+		path := filepath.Join(dir, configName)
+		text, err := os.ReadFile(path)
+		if err == nil {
+			return parseConfig(path, text)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading %s: %w", configName, err)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return &config{}, nil
+		}
+		dir = up
+	}
+}
+
+// parseConfig reads the text of a configuration file.
+func parseConfig(path string, text []byte) (*config, error) {
+	c := &config{path: path}
+	if len(text) > 1<<20 {
+		return nil, fmt.Errorf("%s: larger than 1 MB", configName)
+	}
+	if err := yaml.Unmarshal(text, &c.values); err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return nil, fmt.Errorf("%s: %s", configName, first)
+	}
+	raw, ok := c.values["waivers"]
+	delete(c.values, "waivers")
+	if !ok {
+		return c, nil
+	}
+	list, ok := raw.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%s: waivers: expected a list", configName)
+	}
+	for i, e := range list {
+		w, err := parseWaiver(e)
+		if err != nil {
+			return nil, fmt.Errorf("%s: waiver %d: %w", configName, i+1, err)
+		}
+		c.waivers = append(c.waivers, w)
+	}
+	return c, nil
+}
+
+func parseWaiver(e any) (analyze.Waiver, error) {
+	m, ok := e.(map[string]any)
+	if !ok {
+		return analyze.Waiver{}, errors.New("expected metric, where, reason and expires")
+	}
+	var w analyze.Waiver
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		v := fmt.Sprint(m[k])
+		switch k {
+		case "metric":
+			w.Metric = v
+		case "where":
+			where, err := analyze.ParseWhere([]string{v})
+			if err != nil {
+				return w, err
+			}
+			w.Where = where
+		case "reason":
+			w.Reason = v
+		case "expires":
+			if len(v) < 10 || v[4] != '-' || v[7] != '-' {
+				return w, fmt.Errorf("expires: expected a date YYYY-MM-DD, found %q", v)
+			}
+			w.Expires = v[:10]
+		default:
+			return w, fmt.Errorf("unknown key %q", k)
+		}
+	}
+	if w.Reason == "" {
+		return w, errors.New("a waiver needs a reason")
+	}
+	return w, nil
+}
+
+// Validate reports keys that are no flag of any command.
+func (c *config) Validate(app *kong.Application) error {
+	known := map[string]bool{}
+	var visit func(n *kong.Node)
+	visit = func(n *kong.Node) {
+		for _, f := range n.Flags {
+			known[f.Name] = true
+		}
+		for _, child := range n.Children {
+			visit(child)
+		}
+	}
+	visit(app.Node)
+	var names []string
+	for k := range c.values {
+		if !known[k] || k == "help" {
+			names = append(names, k)
+		}
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		return fmt.Errorf("%s: unknown key %s", configName, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// Resolve gives the default of a flag.
+func (c *config) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	v, ok := c.values[flag.Name]
+	if !ok {
+		return nil, nil
+	}
+	switch v := v.(type) {
+	case map[string]any: // threshold: {mean_ttft_ms: 5%}
+		var list []any
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			list = append(list, fmt.Sprintf("%s=%v", k, v[k]))
+		}
+		return list, nil
+	case []any:
+		for i := range v {
+			v[i] = fmt.Sprint(v[i])
+		}
+		return v, nil
+	}
+	if flag.IsSlice() {
+		return []any{fmt.Sprint(v)}, nil
+	}
+	return fmt.Sprint(v), nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/bench"
+	"github.com/benchreport/benchreport/parse"
+	"github.com/benchreport/benchreport/render"
+)
+
+type gateCmd struct {
+	sideFlags
+	outputFlags
+	statFlags
+	Metrics  []string `help:"What is gated (default: the primary metrics of each tool)." placeholder:"NAMES"`
+	Where    []string `help:"Keep only runs for which all of KEY=VALUE, KEY!=VALUE and KEY~REGEX hold." placeholder:"KEY=VALUE" sep:"none"`
+	Partial  string   `help:"May runs that did not complete all requests be compared: ${enum}." enum:"exclude,include" default:"exclude"`
+	FailOn   []string `help:"What the gate does not let pass: of regressed, incomparable, missing, inconclusive, improved, unchanged (default: the first three)." placeholder:"OUTCOMES"`
+	SelfTest bool     `help:"Feed the gate a made-up regression of the base, and fail if it lets that pass."`
+	Today    string   `help:"The date against which waivers expire (default: today)." placeholder:"YYYY-MM-DD"`
+	Format   string   `help:"How to write it: ${enum}." enum:"md,text,json,github" default:"md"`
+}
+
+// sideFlags name the two sets of logs that a gate holds against each other.
+type sideFlags struct {
+	Base    []string `help:"Logs of the base. May be repeated; takes what an INPUT takes." placeholder:"INPUT" sep:"none" required:""`
+	Head    []string `help:"Logs of the head. May be repeated; takes what an INPUT takes." placeholder:"INPUT" sep:"none"`
+	Lenient bool     `help:"Go on with exit status 0 or 1 even if some input could not be read."`
+}
+
+// Help is shown behind the flags.
+func (gateCmd) Help() string {
+	return "Exit status: 0 passed, 1 not passed, 2 trouble.\n\nExamples:\n  benchreport gate --base main/ --head pr/\n  benchreport gate --base a.log --head b.log --noise 3%"
+}
+
+// Run holds the head against the base.
+func (c *gateCmd) Run(a *app) error {
+	out, err := c.outputFlags.open(a)
+	if err != nil {
+		return err
+	}
+	g, problems, err := c.gate(a)
+	if err != nil {
+		return out.abandon(err)
+	}
+	switch c.Format {
+	case "json":
+		err = render.GateJSON(out, g, problems)
+	case "text":
+		err = render.GateText(out, g, c.Output == "" && isTerminal(a.stdout))
+	default:
+		err = render.GateMarkdown(out, g)
+	}
+	if c.SelfTest {
+		return out.close(errors.Join(err, c.judgeSelf(a, g)))
+	}
+	if !g.Pass && a.status == exitDone {
+		a.status = exitFound
+	}
+	return out.close(err)
+}
+
+// gate reads both sides and compares them.
+func (c *gateCmd) gate(a *app) (*analyze.Gate, []bench.Problem, error) {
+	o := analyze.GateOptions{Options: analyze.Options{Metrics: c.Metrics, IncludePartial: c.Partial == "include"}, FailOn: c.FailOn, Waivers: a.config.waivers, Today: c.Today}
+	if err := c.statFlags.apply(&o.Options); err != nil {
+		return nil, nil, err
+	}
+	for _, f := range c.FailOn {
+		if !knownOutcome(f) {
+			return nil, nil, fmt.Errorf("--fail-on: expected an outcome such as regressed or inconclusive, found %q", f)
+		}
+	}
+	if o.Today == "" {
+		o.Today = time.Now().Format(time.DateOnly)
+	}
+	keep, err := analyze.ParseWhere(c.Where)
+	if err != nil {
+		return nil, nil, err
+	}
+	base, problems, err := c.side(a, c.Base, "base", keep)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.SelfTest {
+		g, err := analyze.RunGate(base, analyze.Worsen(base, selfTestShare, "head"), o)
+		return g, problems, err
+	}
+	if len(c.Head) == 0 {
+		return nil, nil, errors.New("--head: expected the logs of the head")
+	}
+	head, more, err := c.side(a, c.Head, "head", keep)
+	if err != nil {
+		return nil, nil, err
+	}
+	if base[0].Input == head[0].Input {
+		return nil, nil, fmt.Errorf("base and head have the same label %q", base[0].Input)
+	}
+	g, err := analyze.RunGate(base, head, o)
+	return g, append(problems, more...), err
+}
+
+func knownOutcome(s string) bool {
+	switch s {
+	case analyze.Regressed, analyze.Incomparable, analyze.Missing, analyze.Inconclusive, analyze.Improved, analyze.Unchanged:
+		return true
+	}
+	return false
+}
+
+// side reads the logs of one side under one label.
+func (f *sideFlags) side(a *app, args []string, label string, keep analyze.Where) ([]*bench.Run, []bench.Problem, error) {
+	var inputs []parse.Input
+	for i, arg := range args {
+		in, err := parse.ParseInput(arg)
+		if err != nil {
+			return nil, nil, err
+		}
+		if in.Label != "" && i == 0 {
+			label = in.Label
+		}
+		inputs = append(inputs, in)
+	}
+	for i := range inputs {
+		inputs[i].Label = label
+	}
+	result := parse.Files(inputs, a.stdin)
+	a.tell(result)
+	if len(result.Errors) > 0 && !f.Lenient {
+		a.status = exitTrouble
+	}
+	analyze.Normalize(result.Runs)
+	runs := keep.Filter(result.Runs)
+	if len(runs) == 0 {
+		return nil, nil, fmt.Errorf("no benchmark result in the %s", label)
+	}
+	return runs, result.Errors, nil
+}
+
+// selfTestShare is how much worse the made-up head is.
+const selfTestShare = 0.2
+
+// judgeSelf says whether the gate saw the regression that was made up.
+func (c *gateCmd) judgeSelf(a *app, g *analyze.Gate) error {
+	if g.Pass {
+		a.status = exitFound
+		a.say("self-test: the gate lets a regression of %.0f %% pass; give it repeated runs, or --noise", 100*selfTestShare)
+		return nil
+	}
+	a.say("self-test: the gate sees a regression of %.0f %%", 100*selfTestShare)
+	return nil
+}
