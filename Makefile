@@ -1,5 +1,5 @@
 # Each target is something you could type yourself.
-.PHONY: build install test check golden fuzz bench corpus help
+.PHONY: build install test check golden fuzz bench corpus calibrate help
 
 FUZZTIME ?= 30s
 
@@ -22,6 +22,9 @@ golden: ## rewrite the golden files; then read the diff
 
 corpus: ## count the results in the corpus of real logs beside the repository, if it is there
 	go test ./parse -run 'TestCorpus' -v -count=1
+
+calibrate: ## measure the false alarms and the power of the verdicts
+	BENCHREPORT_CALIBRATE=1 go test ./analyze -run Calibrat -v -count=1 -timeout 30m
 
 fuzz: ## fuzz every target for FUZZTIME (30s)
 	go test ./parse -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)

@@ -44,6 +44,7 @@ var (
 		{"client-mismatch", clientMismatch},
 		{"warm-cache-suspect", warmCache},
 		{"confounded", hardlyRepeats},
+		{"confounded", foldsDifferent},
 		{"coarse-rounding", coarseRounding},
 		{"p99-is-max", p99IsMax},
 	}

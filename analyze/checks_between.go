@@ -120,6 +120,51 @@ func differ(a, b *bench.Run, key string) bool {
 	return x != "" && y != "" && x != y
 }
 
+// foldsDifferent: a row that folds runs which differ in a key that it does not
+// show.
+func foldsDifferent(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
+	for _, row := range s.Rows {
+		groups := [][]*bench.Run{row.Runs}
+		if s.Across {
+			groups = nil
+			for _, c := range row.Cells {
+				groups = append(groups, c.Runs)
+			}
+		}
+		for _, runs := range groups {
+			var names []string
+			for _, k := range configKeysOf(runs) {
+				if volatile[k] || dull[k] || slices.Contains(s.Keys, k) {
+					continue
+				}
+				values := distinct(runs, func(r *bench.Run) string { return orNone(r.Config.Get(k)) })
+				if len(values) > 1 {
+					names = append(names, fmt.Sprintf("%s (%s)", k, strings.Join(values[:min(len(values), 4)], ", ")))
+				}
+			}
+			if names != nil {
+				add(bench.Warning, fmt.Sprintf("%s folds %d runs that differ in %s", s.Name(row), len(runs), strings.Join(names, ", ")), runs...)
+			}
+		}
+	}
+}
+
+func configKeysOf(runs []*bench.Run) []string {
+	var keys []string
+	if len(runs) < 2 {
+		return nil
+	}
+	for _, r := range runs {
+		for _, x := range r.Config {
+			if !slices.Contains(keys, x.Key) {
+				keys = append(keys, x.Key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
 // hardlyRepeats: runs that are told to be the same, and differ far more than
 // repeats of one thing do.
 func hardlyRepeats(s *Section, add func(bench.Severity, string, ...*bench.Run)) {

@@ -224,14 +224,20 @@ func resultName(s *Section, ch Change, c Comparison) string {
 	for _, k := range c.Key {
 		parts = append(parts, k.Key+" "+k.Value)
 	}
-	if len(parts) == 0 && ch.Row.Label != ch.Row.Input {
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
+	case ch.Row.Label != ch.Row.Input:
 		return ch.Row.Label
 	}
-	return strings.Join(parts, ", ")
+	return s.Tool
 }
 
 func rowSettings(s *Section, row *Row) string {
 	var parts []string
+	if len(s.Keys) == 0 && row.Runs[0].Config.Has("test") {
+		return row.Runs[0].Config.Get("test")
+	}
 	for i, k := range s.Keys {
 		if row.Keys[i] != "" {
 			parts = append(parts, k+" "+row.Keys[i])

@@ -61,7 +61,7 @@ func (s *Section) pivot(runs []*bench.Run, o Options) bool {
 	}
 	for _, row := range s.Rows {
 		for _, group := range cells[row] {
-			if len(foldRepeats(group)) > 1 {
+			if o.Rows == nil && len(foldRepeats(group)) > 1 {
 				// One cell would hold what are no repeats of one thing.
 				s.Keys, s.Columns, s.Rows, s.Across, s.Varies = keys, columns, nil, false, ""
 				return false

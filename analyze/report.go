@@ -361,7 +361,11 @@ func newSection(runs []*bench.Run, o Options) *Section {
 	if len(s.Columns) == 1 && s.pivot(runs, o) {
 		return s
 	}
-	for _, repeats := range foldRepeats(runs) {
+	groups := foldRepeats(runs)
+	if o.Rows != nil {
+		groups = foldBy(runs, o.Rows)
+	}
+	for _, repeats := range groups {
 		row := &Row{Label: repeats[0].Label, Input: repeats[0].Input, Runs: repeats, order: len(s.Rows)}
 		for _, k := range s.Keys {
 			row.Keys = append(row.Keys, Key(repeats[0], k))
@@ -525,7 +529,63 @@ func foldRepeats(runs []*bench.Run) [][]*bench.Run {
 		}
 		groups[i] = append(groups[i], r)
 	}
+	var out [][]*bench.Run
+	for _, g := range groups {
+		out = append(out, sameWork(g)...)
+	}
+	return out
+}
+
+// foldBy puts runs together that agree in the keys that the user names.
+func foldBy(runs []*bench.Run, keys []string) [][]*bench.Run {
+	var groups [][]*bench.Run
+	at := map[string]int{}
+	for _, r := range runs {
+		id := r.Input
+		for _, k := range keys {
+			id += "\x00" + Key(r, k)
+		}
+		i, ok := at[id]
+		if !ok {
+			i = len(groups)
+			at[id] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
 	return groups
+}
+
+// sameWork parts runs of equal settings whose requests were not of equal size: a
+// log does not tell every setting. A partial run goes with the others: it was
+// asked for the same.
+func sameWork(runs []*bench.Run) [][]*bench.Run {
+	if len(runs) == 1 {
+		return [][]*bench.Run{runs}
+	}
+	var parts [][]*bench.Run
+	var rest []*bench.Run
+	for _, r := range runs {
+		in, out, ok := perRequest(r)
+		if !ok || isPartial(r) {
+			rest = append(rest, r)
+			continue
+		}
+		i := slices.IndexFunc(parts, func(p []*bench.Run) bool {
+			x, y, _ := perRequest(p[0])
+			return ratio(in, x) <= 1.02 && ratio(out, y) <= 1.10
+		})
+		if i < 0 {
+			i = len(parts)
+			parts = append(parts, nil)
+		}
+		parts[i] = append(parts[i], r)
+	}
+	if len(parts) == 0 {
+		return [][]*bench.Run{rest}
+	}
+	parts[0] = append(parts[0], rest...)
+	return parts
 }
 
 // volatile settings differ between repeats of one thing.
@@ -549,9 +609,6 @@ func repeatKey(r *bench.Run) string {
 		b.WriteString("\x00" + strconv.Itoa(*r.Attempted))
 	} else if r.Completed != nil {
 		b.WriteString("\x00" + strconv.Itoa(*r.Completed))
-	}
-	if m, ok := r.Metric("total_input_tokens"); ok && m.Raw > 0 && r.Completed != nil && *r.Completed > 0 && !isPartial(r) {
-		b.WriteString("\x00" + strconv.Itoa(int(m.Raw/float64(*r.Completed)/16+.5)))
 	}
 	for _, m := range r.Metrics {
 		b.WriteString("\x00" + m.Name) // the accuracy and the F1 of one task are two things

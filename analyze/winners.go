@@ -87,6 +87,21 @@ func reason(a, b *bench.Run, metric string, o Options) string {
 	return ""
 }
 
+// cellReason tells why two cells cannot be compared. One run of several that did
+// not complete all its requests spoils their mean.
+func cellReason(a, b *Cell, metric string, o Options) string {
+	if !o.IncludePartial {
+		for _, c := range [...]*Cell{a, b} {
+			for _, r := range c.Runs {
+				if isPartial(r) {
+					return partialReason(r)
+				}
+			}
+		}
+	}
+	return reason(a.Runs[0], b.Runs[0], metric, o)
+}
+
 func orNone(s string) string {
 	if s == "" {
 		return "none"
@@ -239,7 +254,7 @@ func mark(cells []*Cell, metric string, o Options) {
 	}
 	best := cells[0]
 	for _, c := range cells[1:] {
-		if reason(best.Runs[0], c.Runs[0], metric, o) != "" {
+		if cellReason(best, c, metric, o) != "" {
 			continue
 		}
 		best.Best = true
@@ -364,7 +379,7 @@ func (s *Section) compare(base, head Cell, metric, baseName, headName string, o 
 		BaseValue: cellValue(base, metric), HeadValue: cellValue(head, metric), N: [2]int{len(base.Runs), len(head.Runs)}}
 	c.Threshold = o.threshold(metric)
 	c.DeltaPct = 100 * (c.HeadValue/c.BaseValue - 1)
-	if c.Reason = reason(base.Runs[0], head.Runs[0], metric, o); c.Reason != "" {
+	if c.Reason = cellReason(&base, &head, metric, o); c.Reason != "" {
 		c.Verdict = Incomparable
 		return c, true
 	}

@@ -317,6 +317,9 @@ func (d *document) finish() {
 		return
 	}
 	d.ctx.distinguish(d.runs)
+	onceOnly(slices.DeleteFunc(slices.Clone(d.runs), func(r *bench.Run) bool {
+		return r.Source.Tool != "llama-bench" || r.Source.Format == "md" || r.Metrics[0].N > 0
+	}))
 	file := fileFacts(d.file)
 	for _, r := range d.runs {
 		complete(r, file)

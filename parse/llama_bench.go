@@ -49,7 +49,23 @@ type llamaTable struct {
 	separated bool
 	device    string
 	rows      int
+	made      []*bench.Run
 	line0     int
+}
+
+// onceOnly marks results of one process that was told to repeat nothing: all of
+// them have a spread of 0, where repetitions would have left one somewhere.
+func onceOnly(runs []*bench.Run) {
+	for _, r := range runs {
+		if m := &r.Metrics[0]; m.N != 0 || m.HasStd && m.Std != 0 {
+			return
+		}
+	}
+	for _, r := range runs {
+		if r.Metrics[0].HasStd {
+			r.Metrics[0].N = 1
+		}
+	}
 }
 
 func startLlamaTable(d *document, l line) bool {
@@ -206,6 +222,7 @@ func (t *llamaTable) row(d *document, cells []string, number int) {
 	r.Config.Add("device", redact("", t.device), bench.FromLog)
 	r.Add(m)
 	t.rows++
+	t.made = append(t.made, r)
 	d.emit(r)
 	repetitions(r)
 	d.llama.unbuilt = append(d.llama.unbuilt, r)
@@ -221,6 +238,7 @@ func repetitions(r *bench.Run) {
 
 func (t *llamaTable) close(d *document) {
 	d.ctx.settle()
+	onceOnly(t.made)
 	if t.rows == 0 && d.guess == "" {
 		d.guess = "has a llama-bench table without rows"
 	}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/render"
+)
+
+type planCmd struct {
+	inputFlags
+	outputFlags
+	Metrics []string `help:"The metrics to plan for (default: those people use for the tool)." placeholder:"NAMES"`
+	Effect  percent  `help:"A change that is to be found: how many runs it needs." placeholder:"3%"`
+	Noise   percent  `help:"A declared run-to-run noise, where there are single runs only." placeholder:"3%"`
+	Format  string   `help:"How to write it: ${enum}." enum:"md,text,csv,json" default:"text"`
+}
+
+// Help is shown behind the flags.
+func (planCmd) Help() string {
+	return "Examples:\n  benchreport plan a=run1.json a=run2.json a=run3.json\n  benchreport plan a=runs/ --effect 3%"
+}
+
+// Run tells what a number of runs can find.
+func (c *planCmd) Run(a *app) error {
+	out, err := c.outputFlags.open(a)
+	if err != nil {
+		return err
+	}
+	runs, _, err := c.load(a)
+	if err != nil {
+		return out.abandon(err)
+	}
+	if len(runs) == 0 {
+		return out.abandon(errTold)
+	}
+	plans, err := analyze.MakePlan(runs, analyze.Options{Metrics: c.Metrics, Noise: float64(c.Noise)}, float64(c.Effect))
+	if err != nil {
+		return out.abandon(err)
+	}
+	switch c.Format {
+	case "json":
+		err = render.PlanJSON(out, plans)
+	case "csv":
+		err = render.PlanCSV(out, plans)
+	case "md":
+		err = render.PlanMarkdown(out, plans, float64(c.Effect))
+	default:
+		err = render.PlanText(out, plans, float64(c.Effect), c.Output == "" && isTerminal(a.stdout))
+	}
+	return out.close(err)
+}
