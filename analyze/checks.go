@@ -105,6 +105,12 @@ func arithmetic(r *bench.Run) (bench.Severity, string) {
 			return bench.Error, fmt.Sprintf("%s is printed as %s, but %s is %s", of.name, short(m.Raw), of.what, short(x))
 		}
 	}
+	in, ok1 := r.Metric("input_throughput")
+	out, ok2 := r.Metric("output_throughput")
+	total, ok3 := r.Metric("total_token_throughput")
+	if slack := halfUnit(in) + halfUnit(out) + halfUnit(total) + 1e-6*total.Raw; ok1 && ok2 && ok3 && math.Abs(in.Raw+out.Raw-total.Raw) > 1.01*slack {
+		return bench.Error, fmt.Sprintf("input and output throughput are %s and %s, but the total is %s", short(in.Raw), short(out.Raw), short(total.Raw))
+	}
 	return "", ""
 }
 
@@ -141,10 +147,11 @@ func statisticsOrder(r *bench.Run) (bench.Severity, string) {
 			}
 		}
 		slices.SortStableFunc(points, func(a, b point) int { return int(math.Copysign(1, a.p-b.p)) })
-		for i := 1; i < len(points); i++ {
-			a, b := points[i-1], points[i]
-			if a.p < b.p && a.m.Raw > b.m.Raw+halfUnit(a.m)+halfUnit(b.m) {
-				return severity, fmt.Sprintf("%s %s is above %s %s", a.m.Name, short(a.m.Raw), b.m.Name, short(b.m.Raw))
+		for i, b := range points {
+			for _, a := range points[:i] {
+				if a.p < b.p && a.m.Raw > b.m.Raw+halfUnit(a.m)+halfUnit(b.m) {
+					return severity, fmt.Sprintf("%s %s is above %s %s", a.m.Name, short(a.m.Raw), b.m.Name, short(b.m.Raw))
+				}
 			}
 		}
 		if n := len(points); mean != nil && n > 0 && points[n-1].p >= 99 {
@@ -161,8 +168,8 @@ func statisticsOrder(r *bench.Run) (bench.Severity, string) {
 	}
 	peak, ok := r.Metric("max_output_tokens_per_s")
 	out, ok2 := r.Metric("output_throughput")
-	if ok && ok2 && peak.Raw > 0 && peak.Raw < out.Raw*0.99-1 && !speculative(r) {
-		return bench.Warning, fmt.Sprintf("the peak of %s output tok/s is below the mean of %s", short(peak.Raw), short(out.Raw))
+	if ok && ok2 && peak.Raw > 0 && peak.Raw < 0.9*out.Raw && !speculative(r) {
+		return bench.Error, fmt.Sprintf("the peak of %s output tok/s is below the mean of %s", short(peak.Raw), short(out.Raw))
 	}
 	return "", ""
 }
@@ -190,7 +197,7 @@ func meanOutlier(r *bench.Run) (bench.Severity, string) {
 		mean, ok := r.Metric("mean_" + family + "_ms")
 		median, ok2 := r.Metric("median_" + family + "_ms")
 		if ok && ok2 && mean.Raw > 0 && median.Raw > 1.3*mean.Raw {
-			return bench.Note, fmt.Sprintf("median %s %s ms is %.1f× its mean %s ms: there are two kinds of requests", strings.ToUpper(family), short(median.Raw), median.Raw/mean.Raw, short(mean.Raw))
+			return bench.Warning, fmt.Sprintf("median %s %s ms is %.1f× its mean %s ms: there are two kinds of requests", strings.ToUpper(family), short(median.Raw), median.Raw/mean.Raw, short(mean.Raw))
 		}
 	}
 	return "", ""
@@ -260,7 +267,11 @@ func tooFewWaves(r *bench.Run) (bench.Severity, string) {
 // queue.
 func saturated(r *bench.Run) (bench.Severity, string) {
 	offered := parseFloat(r.Config.Get("request_rate"))
-	served, _, ok := precise(r, "request_throughput")
+	m, ok := r.Metric("request_throughput")
+	served := m.Raw // by the replica that the requests were offered to
+	if x, _, ok := recomputed(r, "request_throughput"); ok {
+		served = x
+	}
 	if !ok || !(offered > 0) || math.IsInf(offered, 0) || offered <= 1.5*served || served <= 0 {
 		return "", ""
 	}

@@ -51,6 +51,9 @@ func unlikeWorkload(s *Section, add func(bench.Severity, string, ...*bench.Run))
 			if !ok || row == ref {
 				continue
 			}
+			if x, y := ignoresEOS(row.Runs[0]), ignoresEOS(ref.Runs[0]); x != "" && y != "" && x != y {
+				add(bench.Warning, fmt.Sprintf("%s ran with ignore_eos %s, %s with %s: outputs are not of the same length", s.Name(row), x, s.Name(ref), y), row.Runs[0], ref.Runs[0])
+			}
 			if ratio(i, in) > 1.02 {
 				add(bench.Error, fmt.Sprintf("%s had %s input tokens a request, %s had %s: not the same prompts", s.Name(row), short(i), s.Name(ref), short(in)), row.Runs[0], ref.Runs[0])
 			} else if ratio(o, out) > 1.05 {
@@ -58,6 +61,18 @@ func unlikeWorkload(s *Section, add func(bench.Severity, string, ...*bench.Run))
 			}
 		}
 	}
+}
+
+// ignoresEOS tells whether a run was told to go on behind the end of an answer,
+// "" where its arguments are not known.
+func ignoresEOS(r *bench.Run) string {
+	if v := r.Config.Get("ignore_eos"); v != "" {
+		return strings.ToLower(v)
+	}
+	if slices.ContainsFunc(r.Config, func(s bench.Setting) bool { return s.From == bench.FromArgs }) {
+		return "false"
+	}
+	return ""
 }
 
 // survivorBias (C4): the requests that failed were not like those that completed.
@@ -259,7 +274,6 @@ func confounded(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 // thing or nothing.
 func differences(a, b *bench.Run) string {
 	var names []string
-	flags := 0
 	seen := map[string]bool{}
 	visit := func(key string) {
 		x, y := a.Config.Get(key), b.Config.Get(key)
@@ -277,7 +291,6 @@ func differences(a, b *bench.Run) string {
 		if dull[key] {
 			return
 		}
-		flags++
 		names = append(names, fmt.Sprintf("%s (%s, %s)", key, orNone(x), orNone(y)))
 	}
 	for _, s := range a.Config {
@@ -286,7 +299,7 @@ func differences(a, b *bench.Run) string {
 	for _, s := range b.Config {
 		visit(s.Key)
 	}
-	if len(names) < 2 || flags == 0 {
+	if len(names) < 2 {
 		return ""
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
@@ -303,16 +316,22 @@ func modelCore(name string) (core string, chat bool) {
 		name = name[i+1:]
 	}
 	var parts []string
+	quant := false
 	for _, w := range strings.FieldsFunc(strings.TrimSuffix(name, ".gguf"), func(c rune) bool { return strings.ContainsRune("-_. ", c) }) {
 		switch {
 		case chatWords[w]:
 			chat = true
-		case w == "hf" || w == "gguf" || w == "gptq" || w == "awq" || w == "quantized" || w == "fp8" || w == "bf16" || w == "fp16" || w == "f16",
-			strings.HasPrefix(w, "w8a") || strings.HasPrefix(w, "w4a") || strings.HasPrefix(w, "int"):
-		case len(w) <= 2 && (w[0] == 'q' || w == "k" || w == "m" || w == "s" || w == "l" || w == "0" || w == "1"):
+		case slices.Contains([]string{"hf", "gguf", "gptq", "awq", "quantized", "fp8", "bf16", "fp16", "f16", "int8", "int4"}, w),
+			strings.HasPrefix(w, "w8a") || strings.HasPrefix(w, "w4a"):
+		case len(w) >= 2 && len(w) <= 3 && strings.TrimLeft(w, "iq") != w && len(strings.Trim(strings.TrimLeft(w, "iq"), "0123456789")) == 0:
+			quant = true // q4, and behind it _k_m
+			continue
+		case quant && slices.Contains([]string{"0", "1", "k", "s", "m", "l", "xl", "xs", "xxs", "nl"}, w):
+			continue
 		default:
 			parts = append(parts, w)
 		}
+		quant = false
 	}
 	return strings.Join(parts, "-"), chat
 }
@@ -407,11 +426,15 @@ func warmCache(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 func coarseRounding(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 	var shown []string
 	var runs []*bench.Run
+	recomputable := true
 	for _, row := range s.Rows {
 		for _, r := range row.Runs {
 			m, ok := r.Metric("request_throughput")
 			if !ok || m.Decimals < 0 || m.Raw <= 0 || m.Raw >= 99.5*math.Pow(10, -float64(m.Decimals)) {
 				continue
+			}
+			if _, _, ok := recomputed(r, m.Name); !ok {
+				recomputable = false
 			}
 			runs = append(runs, r)
 			if t := bench.FormatDecimals(m.Raw, m.Decimals); !slices.Contains(shown, t) {
@@ -425,7 +448,11 @@ func coarseRounding(s *Section, add func(bench.Severity, string, ...*bench.Run))
 	if len(shown) > 4 {
 		shown = append(shown[:3], "…")
 	}
-	add(bench.Note, "req/s is printed with fewer than three digits ("+strings.Join(shown, ", ")+"): changes are computed from completed ÷ duration", runs...)
+	then := "changes are computed from completed ÷ duration"
+	if !recomputable {
+		then = "its changes are no more precise than that"
+	}
+	add(bench.Note, "req/s is printed with fewer than three digits ("+strings.Join(shown, ", ")+"): "+then, runs...)
 }
 
 // p99IsMax: a P99 over fewer than 100 requests is nearly their maximum.

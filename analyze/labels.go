@@ -28,14 +28,15 @@ func CheckLabels(runs []*bench.Run, labels []string) error {
 		}
 		models[r.Input][r.Source.File][m] = true
 	}
-	var first *bench.Run
+	firsts := map[string]*bench.Run{}
 	for _, r := range runs {
 		files := models[r.Input]
 		if files == nil || r.Config.Get("model") == "" {
 			continue
 		}
-		if first == nil || first.Input != r.Input {
-			first = r
+		first := firsts[r.Input]
+		if first == nil {
+			firsts[r.Input] = r
 			continue
 		}
 		if first.Source.File != r.Source.File && disjoint(files[first.Source.File], files[r.Source.File]) {

@@ -70,6 +70,7 @@ func (s *Section) pivot(runs []*bench.Run, o Options) bool {
 		}
 	}
 	s.alignDigits()
+	s.sort(o)
 	return true
 }
 

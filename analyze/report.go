@@ -285,21 +285,13 @@ func checkMetric(flag, name string, runs []*bench.Run, price float64) error {
 // sectionGroups parts runs by tool and by the values of the --by keys, in the
 // order of appearance; numbers of one tool are put in order.
 func sectionGroups(runs []*bench.Run, by []string) [][]*bench.Run {
-	var groups [][]*bench.Run
-	at := map[string]int{}
-	for _, r := range runs {
+	groups := groupBy(runs, func(r *bench.Run) string {
 		key := r.Source.Tool
 		for _, k := range by {
 			key += "\x00" + Key(r, k)
 		}
-		i, ok := at[key]
-		if !ok {
-			i = len(groups)
-			at[key] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
+		return key
+	})
 	if len(by) > 0 {
 		slices.SortStableFunc(groups, func(a, b []*bench.Run) int {
 			if a[0].Source.Tool != b[0].Source.Tool {
@@ -312,6 +304,23 @@ func sectionGroups(runs []*bench.Run, by []string) [][]*bench.Run {
 			}
 			return 0
 		})
+	}
+	return groups
+}
+
+// groupBy puts together what has the same key, in order of appearance.
+func groupBy[T any](all []T, key func(T) string) [][]T {
+	var groups [][]T
+	at := map[string]int{}
+	for _, x := range all {
+		k := key(x)
+		i, ok := at[k]
+		if !ok {
+			i = len(groups)
+			at[k] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], x)
 	}
 	return groups
 }
@@ -517,18 +526,7 @@ func (o *Options) columns(runs []*bench.Run) []string {
 // foldRepeats puts runs together that are repeats of one thing: the same input
 // and the same settings, and as many requests of the same size.
 func foldRepeats(runs []*bench.Run) [][]*bench.Run {
-	var groups [][]*bench.Run
-	at := map[string]int{}
-	for _, r := range runs {
-		key := repeatKey(r)
-		i, ok := at[key]
-		if !ok {
-			i = len(groups)
-			at[key] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
+	groups := groupBy(runs, repeatKey)
 	var out [][]*bench.Run
 	for _, g := range groups {
 		out = append(out, sameWork(g)...)
@@ -538,22 +536,13 @@ func foldRepeats(runs []*bench.Run) [][]*bench.Run {
 
 // foldBy puts runs together that agree in the keys that the user names.
 func foldBy(runs []*bench.Run, keys []string) [][]*bench.Run {
-	var groups [][]*bench.Run
-	at := map[string]int{}
-	for _, r := range runs {
+	return groupBy(runs, func(r *bench.Run) string {
 		id := r.Input
 		for _, k := range keys {
 			id += "\x00" + Key(r, k)
 		}
-		i, ok := at[id]
-		if !ok {
-			i = len(groups)
-			at[id] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
-	return groups
+		return id
+	})
 }
 
 // sameWork parts runs of equal settings whose requests were not of equal size: a

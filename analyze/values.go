@@ -118,8 +118,11 @@ func isMissing(r *bench.Run, m bench.Metric) bool {
 	if m.Value < 0 && (bench.Lookup(m.Name).Better != bench.Neither) {
 		return true // impossible, so not a measurement
 	}
-	if m.Value != 0 || r.Completed != nil && *r.Completed == 0 {
+	if m.Value != 0 {
 		return false
+	}
+	if _, _, latency := bench.SplitLatency(m.Name); !latency && r.Completed != nil && *r.Completed == 0 {
+		return false // where nothing completed, a rate is really 0
 	}
 	if x, _, ok := recomputed(r, m.Name); ok && x > 0 && x <= halfUnit(m) {
 		return false // so slow that two decimals show nothing
@@ -189,6 +192,7 @@ func derive(runs []*bench.Run, o Options) {
 			continue
 		}
 		for _, r := range runs {
+			r.Drop(func(m bench.Metric) bool { return m.Name == d.name && m.Derived })
 			if x, ok := d.compute(r, o); ok && !math.IsNaN(x) && !math.IsInf(x, 0) {
 				r.Add(bench.Metric{Name: d.name, Value: x, Decimals: -1, Derived: true})
 			}

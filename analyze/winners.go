@@ -211,22 +211,13 @@ func (s *Section) clusters() [][]*Row {
 			telling = append(telling, k)
 		}
 	}
-	var out [][]*Row
-	at := map[string]int{}
-	for _, r := range s.Rows {
+	return groupBy(s.Rows, func(r *Row) string {
 		var key strings.Builder
 		for _, k := range telling {
 			key.WriteString(workloadOf(r.Runs[0], k) + "\x00")
 		}
-		i, ok := at[key.String()]
-		if !ok {
-			i = len(out)
-			at[key.String()] = i
-			out = append(out, nil)
-		}
-		out[i] = append(out[i], r)
-	}
-	return out
+		return key.String()
+	})
 }
 
 // mark finds the best of some cells. It must have a rival that it can be
@@ -301,7 +292,7 @@ func (s *Section) changes(o Options) {
 			}
 		}
 		for i, c := range s.Columns {
-			if cmp, ok := s.compare(ch.Base.Cells[i], row.Cells[i], c.Metric, s.Name(ch.Base), s.Name(row), o); ok {
+			if cmp, ok := s.compare(ch.Base.Cells[i], row.Cells[i], c.Metric, s.sideName(ch.Base), s.sideName(row), o); ok {
 				cmp.Key = s.sharedKeys(ch.Base, row)
 				ch.By = append(ch.By, cmp)
 			}
@@ -429,6 +420,23 @@ func (s *Section) Name(row *Row) string {
 		}
 	}
 	return name
+}
+
+// sideName is what a row is called as a side of a comparison: by its input
+// alone, where the key of the comparison tells the rest.
+func (s *Section) sideName(row *Row) string {
+	alone := true
+	several := false
+	for _, r := range s.clusterOf(row) {
+		alone = alone && (r == row || r.Input != row.Input)
+	}
+	for _, r := range s.Rows {
+		several = several || r.Input != row.Input
+	}
+	if alone && several {
+		return row.Input
+	}
+	return s.Name(row)
 }
 
 // sharedKeys are the settings by which a table is parted or its rows are named,

@@ -171,7 +171,6 @@ func TestBoldRepeats(t *testing.T) {
 // What DESIGN.md asks of bold cells that the code does not do.
 func TestBoldWanted(t *testing.T) {
 	t.Run("a latency of no request", func(t *testing.T) {
-		t.Skip("isMissing takes a latency of 0 for real where no request completed")
 		runs := one(newRun("vllm-serve", "a", "", "completed=64 attempted=64 mean_ttft_ms=100.00"), newRun("vllm-serve", "b", "", "completed=0 attempted=64 mean_ttft_ms=0.00"))
 		if got := bold(t, report(t, runs, Options{IncludePartial: true}).Sections[0], "mean_ttft_ms"); got != "" {
 			t.Errorf("best is %q, want none", got)
@@ -376,7 +375,6 @@ func TestPartners(t *testing.T) {
 
 // base and head are inputs; what tells the points of a sweep apart is the key.
 func TestComparisonNames(t *testing.T) {
-	t.Skip(`base and head are "a concurrency=16", where DESIGN.md has "key":{"concurrency":"16"},"base":"a","head":"b"`)
 	rep := report(t, one(serve("a", "concurrency=8", vllmC8), serve("a", "concurrency=16", vllmC16), serve("b", "concurrency=8", vllmC8), serve("b", "concurrency=16", vllmC16)), Options{})
 	for _, c := range rep.Comparisons {
 		if c.Base != "a" || c.Head != "b" {
@@ -547,7 +545,6 @@ func TestSort(t *testing.T) {
 }
 
 func TestSortPivoted(t *testing.T) {
-	t.Skip("newSection returns before sorting where it pivots, so --sort does nothing for llama-bench")
 	s := report(t, one(llama("a", "test=tg128", "39.33"), llama("a", "test=pp512", "878.20"), llama("b", "test=tg128", "39.23"), llama("b", "test=pp512", "902.10")), Options{Sort: "avg_ts"}).Sections[0]
 	if s.Rows[0].Keys[0] != "pp512" {
 		t.Errorf("%s first, want pp512", s.Rows[0].Keys[0])
@@ -629,7 +626,6 @@ func TestDerivedMetrics(t *testing.T) {
 
 // A second comparison of the same runs has its own price.
 func TestCostAgain(t *testing.T) {
-	t.Skip("derive leaves the cost of the first comparison in the run, and Add ignores the second")
 	r := serve("a", "gpus=8", tp8)
 	for _, price := range []float64{2.5, 5} {
 		s := report(t, one(r), Options{Metrics: []string{"cost_per_million_output_tokens"}, GPUPrice: price}).Sections[0]
@@ -764,7 +760,6 @@ func TestCheckLabels(t *testing.T) {
 
 // Labels that take turns on the command line are checked as well.
 func TestCheckLabelsInTurn(t *testing.T) {
-	t.Skip("CheckLabels forgets the first run of a label when a run of another comes between")
 	var runs []*bench.Run
 	for _, x := range [...][3]string{{"a", "1.log", "x"}, {"b", "2.log", "z"}, {"a", "3.log", "y"}, {"b", "4.log", "z"}} {
 		r := newRun("vllm-serve", x[0], "model="+x[2], "")

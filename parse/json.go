@@ -170,22 +170,9 @@ func (j *jsonReader) outermost() error {
 func (j *jsonReader) outerArray(depth int) error {
 	j.s.pos++
 	for first := true; ; first = false {
-		c, err := j.peek()
-		if err != nil {
+		c, done, err := j.element(first, ']')
+		if err != nil || done {
 			return err
-		}
-		if c == ']' {
-			j.s.pos++
-			return nil
-		}
-		if !first {
-			if c != ',' {
-				return j.expected("a comma or ] in an array", c)
-			}
-			j.s.pos++
-			if c, err = j.peek(); err != nil {
-				return err
-			}
 		}
 		switch c {
 		case '{':
@@ -236,6 +223,27 @@ func (j *jsonReader) peek() (byte, error) {
 	}
 }
 
+// element goes to the next element of an array or object: it takes the comma in
+// front of it, or the bracket behind the last one.
+func (j *jsonReader) element(first bool, end byte) (c byte, done bool, err error) {
+	if c, err = j.peek(); err != nil {
+		return 0, false, err
+	}
+	if c == end {
+		j.s.pos++
+		return 0, true, nil
+	}
+	if first {
+		return c, false, nil
+	}
+	if c != ',' {
+		return 0, false, j.expected("a comma or "+string(end), c)
+	}
+	j.s.pos++
+	c, err = j.peek()
+	return c, false, err
+}
+
 // object reads an object. Where keep is set it belongs to a larger value, and
 // is returned unless a format has made runs of it.
 func (j *jsonReader) object(keep bool) (*object, error) {
@@ -247,22 +255,12 @@ func (j *jsonReader) object(keep bool) (*object, error) {
 	runsBefore := len(j.d.runs)
 	j.s.pos++
 	for first := true; ; first = false {
-		c, err := j.peek()
+		c, done, err := j.element(first, '}')
 		if err != nil {
 			return nil, err
 		}
-		if c == '}' {
-			j.s.pos++
+		if done {
 			break
-		}
-		if !first {
-			if c != ',' {
-				return nil, j.expected("a comma or } in an object", c)
-			}
-			j.s.pos++
-			if c, err = j.peek(); err != nil {
-				return nil, err
-			}
 		}
 		if c != '"' {
 			return nil, j.expected("a key in quotes", c)
@@ -404,22 +402,9 @@ func (j *jsonReader) array(l *list, depth int, r *row) error {
 	}
 	j.s.pos++
 	for first := true; ; first = false {
-		c, err := j.peek()
-		if err != nil {
+		c, done, err := j.element(first, ']')
+		if err != nil || done {
 			return err
-		}
-		if c == ']' {
-			j.s.pos++
-			return nil
-		}
-		if !first {
-			if c != ',' {
-				return j.expected("a comma or ] in an array", c)
-			}
-			j.s.pos++
-			if c, err = j.peek(); err != nil {
-				return err
-			}
 		}
 		switch c {
 		case '{':
