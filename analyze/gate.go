@@ -36,6 +36,7 @@ type Gate struct {
 	*Report
 	Results []GateResult // what counts, worst first
 	Notes   []string     // what does not count, and why
+	Differs []string     // settings in which base and head differ
 	Pass    bool
 	FailOn  []string
 	Options Options
@@ -44,10 +45,9 @@ type Gate struct {
 // A GateResult is one gated metric of one thing.
 type GateResult struct {
 	Comparison
-	Name     string // of the thing: its settings
-	Outcome  string // a verdict, missing or accepted
-	Accepted string // the reason of the waiver
-	Fails    bool
+	Name    string // of the thing: its settings
+	Outcome string // a verdict, missing or accepted
+	Fails   bool
 }
 
 // Accepted is the outcome of a regression under a waiver.
@@ -68,39 +68,219 @@ var gatedMetrics = map[string][]string{
 	"lm-eval":         {"accuracy"},
 }
 
-// minTail is how many requests an interval of a P99 needs.
-const minTail = 368
-
 // RunGate holds head runs against base runs.
 func RunGate(base, head []*bench.Run, o GateOptions) (*Gate, error) {
 	if len(base) == 0 || len(head) == 0 {
 		return nil, fmt.Errorf("the %s has no benchmark result", map[bool]string{true: "base", false: "head"}[len(base) == 0])
 	}
 	runs := slices.Concat(base, head)
-	if o.Metrics == nil {
-		for _, tool := range distinct(runs, func(r *bench.Run) string { return r.Source.Tool }) {
-			of := slices.DeleteFunc(slices.Clone(runs), func(r *bench.Run) bool { return r.Source.Tool != tool })
-			o.Metrics = append(o.Metrics, gatedOf(tool, of)...)
+	for _, m := range o.Metrics {
+		if err := checkMetric("--metrics", m, runs, o.GPUPrice); err != nil {
+			return nil, err
 		}
 	}
-	o.Holm, o.Strict = true, true
-	o.Baseline = base[0].Input
-	rep, err := Compare(runs, o.Options)
-	if err != nil {
-		return nil, err
-	}
+	derive(runs, o.Options)
+	o.Holm = true
+	rep := &Report{Runs: runs, Baseline: base[0].Input}
 	g := &Gate{Report: rep, Pass: true, FailOn: o.FailOn, Options: o.Options}
 	if g.FailOn == nil {
 		g.FailOn = FailOn
 	}
+	for _, tool := range distinct(runs, func(r *bench.Run) string { return r.Source.Tool }) {
+		of := func(side []*bench.Run) []*bench.Run {
+			return slices.DeleteFunc(slices.Clone(side), func(r *bench.Run) bool { return r.Source.Tool != tool })
+		}
+		rep.Sections = append(rep.Sections, g.pairUp(tool, of(base), of(head), o))
+	}
+	decide(rep, o.Options)
+	rep.Findings = check(rep)
 	for _, s := range rep.Sections {
-		g.section(s, base[0].Input, o)
+		for _, ch := range s.Changes {
+			for _, c := range ch.By {
+				g.add(GateResult{Comparison: c, Name: rowSettings(s, ch.Row), Outcome: c.Verdict}, ch.Row.Runs[0], o)
+			}
+		}
+	}
+	for _, w := range o.Waivers {
+		if w.Metric != "" && !slices.ContainsFunc(g.Results, func(r GateResult) bool { return r.Metric == w.Metric }) {
+			g.Notes = append(g.Notes, fmt.Sprintf("the waiver for %s is for nothing that is gated", w.Metric))
+		}
 	}
 	slices.SortStableFunc(g.Results, func(a, b GateResult) int { return outcomeRank(a.Outcome) - outcomeRank(b.Outcome) })
 	if len(g.Results) == 0 {
-		return nil, fmt.Errorf("nothing to gate: no metric of %s is on both sides", strings.Join(o.Metrics, ", "))
+		if len(g.Notes) > 0 {
+			return nil, fmt.Errorf("nothing to gate: %s", g.Notes[0])
+		}
+		return nil, fmt.Errorf("nothing to gate: no gated metric is on both sides")
 	}
 	return g, nil
+}
+
+// pairUp pairs the rows of one tool, one to one, and compares each pair. What
+// has no partner is missing.
+func (g *Gate) pairUp(tool string, base, head []*bench.Run, o GateOptions) *Section {
+	all := slices.Concat(base, head)
+	metrics := o.Metrics
+	if metrics == nil {
+		metrics = gatedOf(tool, all)
+	}
+	s := &Section{Tool: tool}
+	_, s.Keys = Differing(all)
+	for _, m := range metrics {
+		if slices.ContainsFunc(all, func(r *bench.Run) bool { return r.Has(m) }) {
+			s.Columns = append(s.Columns, Column{Metric: m})
+		}
+	}
+	rows := func(runs []*bench.Run) []*Row {
+		var out []*Row
+		for _, repeats := range foldRepeats(runs) {
+			row := &Row{Label: repeats[0].Label, Input: repeats[0].Input, Runs: repeats, order: len(s.Rows)}
+			for _, k := range s.Keys {
+				row.Keys = append(row.Keys, Key(repeats[0], k))
+			}
+			for _, c := range s.Columns {
+				row.Cells = append(row.Cells, newCell(repeats, c.Metric))
+			}
+			out = append(out, row)
+			s.Rows = append(s.Rows, row)
+		}
+		return out
+	}
+	baseRows, headRows := rows(base), rows(head)
+	partners := pairRows(baseRows, headRows)
+	paired := map[*Row]bool{}
+	differ := map[string]bool{}
+	for _, h := range headRows {
+		b := partners[h]
+		if b == nil {
+			g.missing(s, h, "no base run of this", o)
+			continue
+		}
+		paired[b] = true
+		ch := Change{Row: h, Base: b}
+		for i, c := range s.Columns {
+			switch have := [2]bool{len(b.Cells[i].Runs) > 0, len(h.Cells[i].Runs) > 0}; {
+			case have[0] != have[1]:
+				which := map[bool]string{true: "head", false: "base"}[have[0]]
+				g.add(GateResult{Comparison: Comparison{Metric: c.Metric, Reason: "the " + which + " does not have it"}, Name: rowSettings(s, h), Outcome: Missing}, h.Runs[0], o)
+				continue
+			case !have[0]:
+				continue
+			}
+			if why := tooFewForTail(ch, c.Metric); why != "" {
+				if !slices.Contains(g.Notes, why) {
+					g.Notes = append(g.Notes, why)
+				}
+				continue
+			}
+			if cmp, ok := s.compare(b.Cells[i], h.Cells[i], c.Metric, b.Input, h.Input, o.Options); ok {
+				cmp.Key = s.sharedKeys(b, h)
+				ch.By = append(ch.By, cmp)
+			}
+		}
+		s.Changes = append(s.Changes, ch)
+		for _, d := range settingDifferences(b.Runs[0], h.Runs[0]) {
+			if !differ[d] && len(g.Differs) < 12 {
+				differ[d] = true
+				g.Differs = append(g.Differs, d)
+			}
+		}
+	}
+	for _, b := range baseRows {
+		if !paired[b] {
+			g.missing(s, b, "no head run of this", o)
+		}
+	}
+	return s
+}
+
+// missing takes a row that has no partner.
+func (g *Gate) missing(s *Section, row *Row, why string, o GateOptions) {
+	for i, c := range s.Columns {
+		if len(row.Cells[i].Runs) > 0 {
+			g.add(GateResult{Comparison: Comparison{Metric: c.Metric, Reason: why}, Name: rowSettings(s, row), Outcome: Missing}, row.Runs[0], o)
+		}
+	}
+}
+
+// pairRows finds for each head row its base row, one to one. Two rows can be
+// partners if they were asked for the same work, and agree in every setting
+// that tells rows of one side apart; of several, the most alike are.
+func pairRows(base, head []*Row) map[*Row]*Row {
+	var telling []string
+	for _, rows := range [...][]*Row{base, head} {
+		var runs []*bench.Run
+		for _, r := range rows {
+			runs = append(runs, r.Runs[0])
+		}
+		if len(runs) > 0 {
+			_, keys := Differing(runs)
+			telling = append(telling, keys...)
+		}
+	}
+	type pair struct {
+		base, head *Row
+		score      int
+	}
+	var pairs []pair
+	for _, h := range head {
+		for _, b := range base {
+			x, y := b.Runs[0], h.Runs[0]
+			if strings.HasPrefix(reason(x, y, "", Options{IncludePartial: true}), "unlike workloads") {
+				continue
+			}
+			if slices.ContainsFunc(telling, func(k string) bool { return k != "build" && x.Config.Get(k) != y.Config.Get(k) }) {
+				continue
+			}
+			pairs = append(pairs, pair{b, h, likeness(x, y)})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return b.score - a.score })
+	partners := map[*Row]*Row{}
+	used := map[*Row]bool{}
+	for _, p := range pairs {
+		if partners[p.head] == nil && !used[p.base] {
+			partners[p.head] = p.base
+			used[p.base] = true
+		}
+	}
+	return partners
+}
+
+// likeness counts what two runs have in common.
+func likeness(a, b *bench.Run) int {
+	score := 0
+	for _, s := range a.Config {
+		if b.Config.Get(s.Key) == s.Value {
+			score++
+		}
+	}
+	in, out, ok := perRequest(a)
+	in2, out2, ok2 := perRequest(b)
+	if ok && ok2 && ratio(in, in2) <= 1.02 && ratio(out, out2) <= 1.10 {
+		score += 10
+	}
+	if sentRequests(a) == sentRequests(b) {
+		score += 5
+	}
+	return score
+}
+
+// settingDifferences lists in what two runs differ, beside the workload.
+func settingDifferences(a, b *bench.Run) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, c := range [...]bench.Config{a.Config, b.Config} {
+		for _, s := range c {
+			x, y := a.Config.Get(s.Key), b.Config.Get(s.Key)
+			if x == y || seen[s.Key] || volatile[s.Key] || dull[s.Key] && s.Key != "model_filename" {
+				continue
+			}
+			seen[s.Key] = true
+			out = append(out, fmt.Sprintf("%s (%s, %s)", s.Key, orNone(x), orNone(y)))
+		}
+	}
+	return out
 }
 
 // gatedOf are the metrics that are gated for runs of one tool.
@@ -112,13 +292,10 @@ func gatedOf(tool string, runs []*bench.Run) []string {
 	has := func(m string) bool { return slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Has(m) }) }
 	out := slices.DeleteFunc(slices.Clone(want), func(m string) bool { return !has(m) })
 	if len(out) == 0 {
-		for _, m := range toolMetrics[""] {
+		for _, m := range append(slices.Clone(toolMetrics[""]), "mean_e2el_ms") {
 			if has(m) {
 				out = append(out, m)
 			}
-		}
-		if has("mean_e2el_ms") {
-			out = append(out, "mean_e2el_ms")
 		}
 	}
 	return out
@@ -128,66 +305,11 @@ func outcomeRank(outcome string) int {
 	return slices.Index([]string{Regressed, Incomparable, Missing, Accepted, Improved, Inconclusive, Unchanged}, outcome)
 }
 
-// section takes the results of one table.
-func (g *Gate) section(s *Section, baseInput string, o GateOptions) {
-	used := map[*Row]bool{}
-	for _, ch := range s.Changes {
-		used[ch.Base] = true
-		matched := s.Across || declaredReason(ch) == ""
-		for _, c := range ch.By {
-			if why := tooFewForTail(ch, c.Metric); why != "" {
-				g.Notes = append(g.Notes, why)
-				continue
-			}
-			r := GateResult{Comparison: c, Name: resultName(s, ch, c), Outcome: c.Verdict}
-			if !matched {
-				r.Outcome, r.Reason = Missing, "no base run of this workload"
-			}
-			g.add(r, ch, o)
-		}
-		if s.Across {
-			g.missingCells(s, ch, o)
-		}
-	}
-	if s.Across {
-		return
-	}
-	for _, row := range s.Rows {
-		if row.Input == baseInput && !used[row] {
-			for _, c := range s.Columns {
-				g.add(GateResult{Comparison: Comparison{Metric: c.Metric, Base: s.Name(row), Reason: "no head run of this workload"}, Name: rowSettings(s, row), Outcome: Missing}, Change{Row: row, Base: row}, o)
-			}
-		}
-	}
-}
-
-// declaredReason tells that a row has no partner: the nearest one was asked for
-// another workload.
-func declaredReason(ch Change) string {
-	why := reason(ch.Base.Runs[0], ch.Row.Runs[0], "output_throughput", Options{IncludePartial: true})
-	if strings.HasPrefix(why, "unlike workloads") {
-		return why
-	}
-	return ""
-}
-
-// missingCells tells the cells of a row that only one side has.
-func (g *Gate) missingCells(s *Section, ch Change, o GateOptions) {
-	if len(ch.By) > 0 {
-		return
-	}
-	which := "head"
-	if len(ch.Row.Cells[0].Runs) == 0 {
-		which = "base"
-	}
-	g.add(GateResult{Comparison: Comparison{Metric: s.Columns[0].Metric, Reason: "no " + which + " run of this test"}, Name: rowSettings(s, ch.Row), Outcome: Missing}, ch, o)
-}
-
 // add takes a result, unless a waiver accepts it.
-func (g *Gate) add(r GateResult, ch Change, o GateOptions) {
+func (g *Gate) add(r GateResult, run *bench.Run, o GateOptions) {
 	if r.Outcome == Regressed {
 		for _, w := range o.Waivers {
-			if (w.Metric == "" || w.Metric == r.Metric) && w.Where.match(ch.Row.Runs[0]) {
+			if (w.Metric == "" || w.Metric == r.Metric) && w.Where.match(run) {
 				if w.Expires != "" && o.Today > w.Expires {
 					g.Notes = append(g.Notes, fmt.Sprintf("the waiver for %s (%s) expired on %s and counts no more", r.Metric, w.Reason, w.Expires))
 					continue
@@ -201,47 +323,42 @@ func (g *Gate) add(r GateResult, ch Change, o GateOptions) {
 	g.Results = append(g.Results, r)
 }
 
-// tooFewForTail tells a P99 that is not gated: fewer requests than its interval
-// needs.
+// minTail is how many requests an interval of a percentile needs.
+var minTail = map[string]int{"p90": 36, "p95": 72, "p99": 368, "p99.9": 3688}
+
+// tooFewForTail tells a percentile that is not gated: fewer requests than its
+// interval needs.
 func tooFewForTail(ch Change, metric string) string {
-	if !strings.HasPrefix(metric, "p99") {
-		return ""
-	}
+	stat, _, _ := bench.SplitLatency(metric)
+	need := minTail[stat]
 	for _, row := range [...]*Row{ch.Base, ch.Row} {
-		if n := row.Runs[0].Completed; n != nil && *n < minTail {
-			return fmt.Sprintf("%s is not gated: %d requests, an interval of it needs %d", metric, *n, minTail)
+		for _, r := range row.Runs {
+			if r.Completed != nil && *r.Completed < need {
+				return fmt.Sprintf("%s is not gated: %d requests, an interval of it needs %d", metric, *r.Completed, need)
+			}
 		}
 	}
 	return ""
 }
 
-// resultName names a result by the settings that tell it from the others.
-func resultName(s *Section, ch Change, c Comparison) string {
-	if s.Across {
-		return rowSettings(s, ch.Row)
-	}
-	var parts []string
-	for _, k := range c.Key {
-		parts = append(parts, k.Key+" "+k.Value)
-	}
-	switch {
-	case len(parts) > 0:
-		return strings.Join(parts, ", ")
-	case ch.Row.Label != ch.Row.Input:
-		return ch.Row.Label
-	}
-	return s.Tool
-}
-
+// rowSettings names a row by its settings, those that tell most first.
 func rowSettings(s *Section, row *Row) string {
 	var parts []string
-	if len(s.Keys) == 0 && row.Runs[0].Config.Has("test") {
-		return row.Runs[0].Config.Get("test")
-	}
-	for i, k := range s.Keys {
-		if row.Keys[i] != "" {
-			parts = append(parts, k+" "+row.Keys[i])
+	for _, first := range [...]bool{true, false} {
+		for i, k := range s.Keys {
+			if leading := k == "test" || k == "model" || bench.IsWorkload(k); leading == first && row.Keys[i] != "" {
+				parts = append(parts, k+" "+row.Keys[i])
+			}
 		}
+	}
+	if len(parts) == 0 {
+		if test := row.Runs[0].Config.Get("test"); test != "" {
+			return test
+		}
+		if row.Label != row.Input {
+			return row.Label
+		}
+		return s.Tool
 	}
 	return strings.Join(parts, ", ")
 }
@@ -264,7 +381,10 @@ func Worsen(runs []*bench.Run, share float64, input string) []*bench.Run {
 	for _, r := range runs {
 		w := *r
 		w.Input, w.Label = input, input
-		w.Metrics = slices.Clone(r.Metrics)
+		// Without the counts, which would contradict what is made up.
+		w.Metrics = slices.DeleteFunc(slices.Clone(r.Metrics), func(m bench.Metric) bool {
+			return strings.HasPrefix(m.Name, "total_") && bench.Lookup(m.Name).Better == bench.Neither
+		})
 		w.Findings = slices.Clone(r.Findings)
 		for i := range w.Metrics {
 			m := &w.Metrics[i]
@@ -277,6 +397,7 @@ func Worsen(runs []*bench.Run, share float64, input string) []*bench.Run {
 			}
 			m.Value *= factor
 			m.Raw *= factor
+			m.Std *= factor
 			m.Samples = slices.Clone(m.Samples)
 			for k := range m.Samples {
 				m.Samples[k] *= factor

@@ -26,7 +26,7 @@ type Options struct {
 	Noise      float64            // declared run-to-run noise, for single runs
 	Thresholds map[string]float64 // smallest change that matters, by metric; "" for all
 	Holm       bool               // adjust for a gate rather than for a table
-	Strict     bool               // a row without a partner of the same workload has none
+	NoProcess  bool               // repetitions inside one process are no evidence
 }
 
 func (o *Options) alpha() float64 {
@@ -86,6 +86,9 @@ type Row struct {
 	Keys  []string // parallel to the keys of the section
 	Cells []Cell   // parallel to its columns
 	order int      // its place in the inputs, before sorting
+
+	name    string // kept by Section.Name, for a section of so many rows
+	namedIn int
 }
 
 // A Cell is a value of a table.
@@ -150,6 +153,7 @@ type Comparison struct {
 	RunsNeeded int     // runs a side that would decide it; 0 where that cannot be told
 	Small      bool    // significant, but smaller than what matters
 	Threshold  float64 // what matters
+	Accepted   string  // the reason of a waiver
 	test       test
 }
 
@@ -191,6 +195,7 @@ func Compare(runs []*bench.Run, o Options) (*Report, error) {
 	if err := o.check(runs); err != nil {
 		return nil, err
 	}
+	runs = dropGroupCopies(runs)
 	derive(runs, o)
 	rep := &Report{Runs: runs}
 	for _, group := range sectionGroups(runs, o.By) {
@@ -213,6 +218,27 @@ func Compare(runs []*bench.Run, o Options) (*Report, error) {
 	}
 	rep.Findings = check(rep)
 	return rep, nil
+}
+
+// dropGroupCopies drops the rows of lm-eval's table of groups that stand in its
+// table of tasks already.
+func dropGroupCopies(runs []*bench.Run) []*bench.Run {
+	id := func(r *bench.Run) string {
+		m := r.Metrics[0]
+		return strings.Join([]string{r.Source.File, r.Config.Get("task"), r.Config.Get("filter"), r.Config.Get("metric"), r.Config.Get("model"), m.Name, m.Text()}, "\x00")
+	}
+	tasks := map[string]bool{}
+	for _, r := range runs {
+		if r.Source.Tool == "lm-eval" && !r.Config.Has("group") && len(r.Metrics) > 0 {
+			tasks[id(r)] = true
+		}
+	}
+	if len(tasks) == 0 {
+		return runs
+	}
+	return slices.DeleteFunc(slices.Clone(runs), func(r *bench.Run) bool {
+		return r.Source.Tool == "lm-eval" && r.Config.Has("group") && len(r.Metrics) > 0 && tasks[id(r)]
+	})
 }
 
 // check reports keys and metrics that no run has.
@@ -599,8 +625,10 @@ func repeatKey(r *bench.Run) string {
 	} else if r.Completed != nil {
 		b.WriteString("\x00" + strconv.Itoa(*r.Completed))
 	}
-	for _, m := range r.Metrics {
-		b.WriteString("\x00" + m.Name) // the accuracy and the F1 of one task are two things
+	if r.Source.Tool == "lm-eval" {
+		for _, m := range r.Metrics {
+			b.WriteString("\x00" + m.Name) // the accuracy and the F1 of one task are two things
+		}
 	}
 	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/benchreport/benchreport/bench"
 	"golang.org/x/perf/benchmath"
@@ -48,11 +49,11 @@ func sideOfSummary(mean, std, n, halfUnit float64) (side, bool) {
 }
 
 // sideOfNoise makes a side of one value whose run-to-run noise is declared.
-func sideOfNoise(value, noise float64) (side, bool) {
+func sideOfNoise(value, noise float64, runs int) (side, bool) {
 	if value <= 0 {
 		return side{}, false
 	}
-	return side{mean: math.Log(value), variance: noise * noise, spread: noise}, true
+	return side{mean: math.Log(value), variance: noise * noise / float64(runs), spread: noise}, true
 }
 
 // A test is the result of testing two sides: a ratio with its interval.
@@ -65,7 +66,7 @@ type test struct {
 	spread     float64 // pooled, relative
 }
 
-// minRank is how many values a side the rank test needs to find anything at 5 %.
+// minRank is how many values a side the rank test needs.
 const minRank = 4
 
 // welch tests two sides.
@@ -89,12 +90,24 @@ func welch(base, head side, alpha float64) test {
 	q, q90 := quantile(1-alpha/2)*se, quantile(0.95)*se
 	t.lo, t.hi = math.Exp(d-q), math.Exp(d+q)
 	t.lo90, t.hi90 = math.Exp(d-q90), math.Exp(d+q90)
-	if len(base.values) >= minRank && len(head.values) >= minRank {
+	// The rank test speaks only where it could find something at all.
+	if n, m := len(base.values), len(head.values); n >= minRank && m >= minRank && 2/combinations(n+m, n) <= alpha {
 		a := benchmath.NewSample(base.values, &benchmath.DefaultThresholds)
 		b := benchmath.NewSample(head.values, &benchmath.DefaultThresholds)
-		t.rankP = benchmath.AssumeNothing.Compare(a, b).P
+		// With ties and unequal numbers the library's answer depends on which
+		// sample comes first; the larger p is the careful one.
+		t.rankP = math.Max(benchmath.AssumeNothing.Compare(a, b).P, benchmath.AssumeNothing.Compare(b, a).P)
 	}
 	return t
+}
+
+// combinations is n choose k.
+func combinations(n, k int) float64 {
+	out := 1.0
+	for i := range k {
+		out *= float64(n-i) / float64(i+1)
+	}
+	return out
 }
 
 // degrees is Welch's approximation; a known variance has infinitely many.
@@ -163,10 +176,11 @@ func defaultThreshold(metric string) float64 {
 	switch metric {
 	case "accuracy", "acc_norm", "f1":
 		return 0.01
-	case "avg_latency", "p10_latency", "p25_latency", "p50_latency", "p75_latency":
-		return 0.05
-	case "p90_latency", "p95_latency", "p99_latency":
+	case "p90_latency", "p95_latency", "p99_latency", "p99.9_latency":
 		return 0.10
+	}
+	if bench.Lookup(metric).Better == bench.Lower && strings.Contains(metric, "latency") {
+		return 0.05
 	}
 	return 0.02
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchreport/benchreport/bench"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -24,15 +25,20 @@ func testCells(base, head Cell, metric string, o Options) (test, string, bool) {
 	case len(base.Runs) > 1 && len(head.Runs) > 1:
 		a, ok := repeatedSide(base, metric)
 		b, ok2 := repeatedSide(head, metric)
-		return welch(a, b, o.alpha()), EvidenceRepeats, ok && ok2
+		if !ok || !ok2 {
+			return test{}, EvidenceRepeats, false
+		}
+		t := welch(a, b, o.alpha())
+		// Runs that agree to the last of all digits are no repeats.
+		return t, EvidenceRepeats, a.variance > 0 || b.variance > 0 || a.mean == b.mean
 	case len(base.Runs) > 1 || len(head.Runs) > 1:
-	case tool == "llama-bench" && metric == "avg_ts":
+	case tool == "llama-bench" && metric == "avg_ts" && !o.NoProcess:
 		a, ok := processSide(base.Metric)
 		b, ok2 := processSide(head.Metric)
 		if ok && ok2 {
 			return welch(a, b, o.alpha()), EvidenceProcess, true
 		}
-	case tool == "vllm-latency" && len(base.Samples) > 1 && len(head.Samples) > 1:
+	case tool == "vllm-latency" && len(base.Samples) > 1 && len(head.Samples) > 1 && !o.NoProcess:
 		a, ok := sideOfValues(base.Samples, 0)
 		b, ok2 := sideOfValues(head.Samples, 0)
 		return welch(a, b, o.alpha()), EvidenceProcess, ok && ok2
@@ -40,8 +46,8 @@ func testCells(base, head Cell, metric string, o Options) (test, string, bool) {
 		return scores(base.Metric, head.Metric, o.alpha()), EvidenceProcess, true
 	}
 	if o.Noise > 0 {
-		a, ok := sideOfNoise(cellValue(base, metric), o.Noise/math.Sqrt(float64(len(base.Runs))))
-		b, ok2 := sideOfNoise(cellValue(head, metric), o.Noise/math.Sqrt(float64(len(head.Runs))))
+		a, ok := sideOfNoise(cellValue(base, metric), o.Noise, len(base.Runs))
+		b, ok2 := sideOfNoise(cellValue(head, metric), o.Noise, len(head.Runs))
 		return welch(a, b, o.alpha()), EvidenceDeclared, ok && ok2
 	}
 	return test{}, EvidenceSingle, false
@@ -67,7 +73,11 @@ func repeatedSide(c Cell, metric string) (side, bool) {
 // processSide makes a side of the repetitions of llama-bench.
 func processSide(m bench.Metric) (side, bool) {
 	if len(m.Samples) > 1 {
-		return sideOfValues(m.Samples, 0)
+		// The mean that the tool prints is that of the rates, so its spread is
+		// taken the same way.
+		s, ok := sideOfSummary(m.Value, stat.StdDev(m.Samples, nil), float64(len(m.Samples)), 0)
+		s.values = m.Samples
+		return s, ok
 	}
 	if !m.HasStd || m.N == 1 {
 		return side{}, false
@@ -81,6 +91,11 @@ func processSide(m bench.Metric) (side, bool) {
 		scale = m.Value / m.Raw
 	}
 	return sideOfSummary(m.Value, m.Std, float64(n), halfUnit(m)*scale)
+}
+
+func repeatsInside(m bench.Metric) bool {
+	_, ok := processSide(m)
+	return ok
 }
 
 // scores tests two accuracies by their standard errors. They are proportions,
@@ -147,10 +162,14 @@ func (c *Comparison) decide(o Options) {
 		c.Small = significant
 	default:
 		c.Verdict = Inconclusive
-		if c.Evidence != EvidenceProcess || t.spread > 0 {
-			c.RunsNeeded = max(runsNeeded(t.spread, delta), slices.Max(c.N[:])+1)
+		if n := runsNeeded(t.spread, delta); n > 0 {
+			c.RunsNeeded = max(n, slices.Max(c.N[:])+1)
 		}
 		switch {
+		case t.p < o.alpha() && c.PAdjusted >= o.alpha():
+			c.Reason = fmt.Sprintf("p = %.2g alone, %.2g among all that is compared", t.p, c.PAdjusted)
+		case t.rankP <= o.alpha() && t.p >= o.alpha():
+			c.Reason = fmt.Sprintf("the rank test sees a change (p = %.2g), Welch's does not", t.rankP)
 		case significant:
 			c.Small = true
 			c.Reason = fmt.Sprintf("smaller than the %.3g %% that matter", 100*delta)
@@ -180,6 +199,7 @@ func (s *Section) geomeans() {
 	type sum struct {
 		logs float64
 		rows int
+		base map[*Row]bool
 	}
 	sums := map[[2]string]*sum{}
 	var order [][2]string
@@ -200,9 +220,13 @@ func (s *Section) geomeans() {
 			}
 			k := [2]string{head + testKind(ch.Row.Runs[0]), c.Metric}
 			if sums[k] == nil {
-				sums[k] = &sum{}
+				sums[k] = &sum{base: map[*Row]bool{}}
 				order = append(order, k)
 			}
+			if sums[k].base[ch.Base] {
+				continue // the same thing again
+			}
+			sums[k].base[ch.Base] = true
 			sums[k].logs += x
 			sums[k].rows++
 		}

@@ -280,7 +280,7 @@ func (s *Section) changes(o Options) {
 			continue
 		}
 		ch := Change{Row: row, Base: partner(row, base)}
-		if !o.Strict && declaredReason(ch) != "" {
+		if declaredReason(ch) != "" {
 			// No row of the baseline has this workload: the first that has it will do.
 			cluster := s.clusterOf(row)
 			first := slices.MinFunc(cluster, func(a, b *Row) int { return a.order - b.order })
@@ -322,6 +322,25 @@ func (s *Section) baseRows(o Options) []*Row {
 		}
 	}
 	return rows
+}
+
+// Compared reports whether rows of different inputs have the same workload.
+func (s *Section) Compared() bool {
+	for _, c := range s.clusters() {
+		if slices.ContainsFunc(c, func(r *Row) bool { return r.Input != c[0].Input }) {
+			return true
+		}
+	}
+	return false
+}
+
+// declaredReason tells that the partner of a row was asked for another workload.
+func declaredReason(ch Change) string {
+	why := reason(ch.Base.Runs[0], ch.Row.Runs[0], "output_throughput", Options{IncludePartial: true})
+	if strings.HasPrefix(why, "unlike workloads") {
+		return why
+	}
+	return ""
 }
 
 // clusterOf are the rows of the same workload as a row, itself among them.
@@ -375,9 +394,17 @@ func (s *Section) compare(base, head Cell, metric, baseName, headName string, o 
 		return c, true
 	}
 	if c.test, c.Evidence, c.Tested = testCells(base, head, metric, o); !c.Tested {
-		c.Reason = "one run each"
-		if c.N[0] > 1 || c.N[1] > 1 {
+		switch {
+		case c.N[0] > 1 && c.N[1] > 1 && c.test.ratio != 0:
+			c.Reason = "no spread: the runs of each side are copies of each other"
+		case c.N[0] > 1 && c.N[1] > 1:
+			c.Reason = "a value of 0 has no ratio"
+		case c.N[0] > 1 || c.N[1] > 1:
 			c.Reason = "one run on one side"
+		case o.NoProcess && s.Tool == "llama-bench" && repeatsInside(base.Metric) && repeatsInside(head.Metric):
+			c.Reason = "one process each: how its repetitions scatter is not how runs do"
+		default:
+			c.Reason = "one run each"
 		}
 		return c, true
 	}
@@ -400,14 +427,24 @@ func cellValue(c Cell, metric string) float64 {
 // Name is what a row is called in a comparison: its input where there are
 // several, its label otherwise, with what tells it from its namesakes.
 func (s *Section) Name(row *Row) string {
+	if row.name == "" || row.namedIn != len(s.Rows) {
+		row.name, row.namedIn = s.makeName(row), len(s.Rows)
+	}
+	return row.name
+}
+
+func (s *Section) makeName(row *Row) string {
 	name := row.Label
 	several := slices.ContainsFunc(s.Rows, func(r *Row) bool { return r.Input != row.Input })
 	if several {
 		name = row.Input
 	}
-	namesakes := slices.DeleteFunc(slices.Clone(s.Rows), func(r *Row) bool {
-		return r == row || several && r.Input != row.Input || !several && r.Label != row.Label
-	})
+	var namesakes []*Row
+	for _, r := range s.Rows {
+		if r != row && (several && r.Input == row.Input || !several && r.Label == row.Label) {
+			namesakes = append(namesakes, r)
+		}
+	}
 	if len(namesakes) == 0 {
 		return name
 	}

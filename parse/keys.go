@@ -346,7 +346,11 @@ func complete(r *bench.Run, file bench.Config) {
 	for _, key := range [...]string{"model_filename", "model", "quantization", "dtype"} {
 		c.Add("quant", quantIn(c.Get(key)), bench.FromDerived)
 	}
-	c.Merge(file)
+	for _, s := range file {
+		if r.Source.Tool != "llama-bench" || s.Key != "tp" && s.Key != "pp" { // there pp and tg are tests
+			c.Add(s.Key, s.Value, s.From)
+		}
+	}
 	gpus(r)
 	attempted(r)
 	c.Sort()

@@ -179,4 +179,3 @@ func verdictText(by []analyze.Comparison) string {
 	}
 	return strings.Join(out, "; ")
 }
-

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -31,7 +32,8 @@ func gateDocument(g *analyze.Gate) *document {
 	d.heading(3, plainText("%s", gateSentence(g)))
 	d.paragraph(plainText("%s", gateCounts(g)))
 	changed := func(r analyze.GateResult) bool {
-		return r.Fails || r.Outcome == analyze.Improved || r.Outcome == analyze.Accepted || r.Outcome == analyze.Regressed
+		untested := !r.Tested && r.Outcome == analyze.Inconclusive && math.Abs(r.DeltaPct) >= 100*r.Threshold
+		return untested || r.Fails || r.Outcome == analyze.Improved || r.Outcome == analyze.Accepted || r.Outcome == analyze.Regressed
 	}
 	if t := gateTable(g, changed); len(t.rows) > 0 {
 		d.add(t)
@@ -40,6 +42,9 @@ func gateDocument(g *analyze.Gate) *document {
 	if t := gateTable(g, func(r analyze.GateResult) bool { return !changed(r) }); len(t.rows) > 0 {
 		rest.add(t)
 		d.details(count(len(t.rows), "other result"), rest)
+	}
+	if len(g.Differs) > 0 {
+		d.paragraph(plainText("Base and head differ in %s.", strings.Join(g.Differs, ", ")))
 	}
 	if items := findingItems(g.Report); len(items) > 0 {
 		d.paragraph(strong("Read with care"))
@@ -63,13 +68,17 @@ func gateSentence(g *analyze.Gate) string {
 		}
 	}
 	if len(failed) == 0 {
-		text := fmt.Sprintf("🟢 passed: none of %s regressed", count(total, "result"))
-		if n := g.Count(analyze.Inconclusive); n > 0 {
-			text += fmt.Sprintf(", but %d could not be told", n)
-		} else if n := g.Count(analyze.Improved); n > 0 {
-			text += fmt.Sprintf(", %d improved", n)
+		mark := "🟢"
+		var parts []string
+		for _, o := range [...]string{analyze.Regressed, analyze.Accepted, analyze.Improved, analyze.Unchanged, analyze.Inconclusive} {
+			if n := g.Count(o); n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, o))
+			}
 		}
-		return text
+		if g.Count(analyze.Inconclusive) == total {
+			mark = "⚪"
+		}
+		return fmt.Sprintf("%s passed: of %s %s", mark, count(total, "result"), strings.Join(parts, ", "))
 	}
 	byOutcome := map[string]int{}
 	var order []string
@@ -91,7 +100,7 @@ func gateSentence(g *analyze.Gate) string {
 		}
 		title, _, _ := strings.Cut(bench.Lookup(r.Metric).Title, " (")
 		item := lowerFirst(title) + " " + percent(r.DeltaPct)
-		if r.Name != "" {
+		if tools := len(g.Sections); r.Name != "" && (tools > 1 || !slices.ContainsFunc(g.Sections, func(s *analyze.Section) bool { return s.Tool == r.Name })) {
 			item += " (" + shorten(r.Name, 50) + ")"
 		}
 		worst = append(worst, item)
@@ -110,15 +119,18 @@ func gateCounts(g *analyze.Gate) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	var metrics, thresholds []string
+	var metrics, thresholds, evidence []string
 	lo, hi := [2]int{1 << 30, 1 << 30}, [2]int{}
 	for _, r := range g.Results {
 		title, _, _ := strings.Cut(bench.Lookup(r.Metric).Title, " (")
 		if !slices.Contains(metrics, title) {
 			metrics = append(metrics, title)
-			if r.Threshold > 0 {
-				thresholds = append(thresholds, fmt.Sprintf("%.3g %% %s", 100*r.Threshold, title))
-			}
+		}
+		if t := fmt.Sprintf("%.3g %% %s", 100*r.Threshold, title); r.Threshold > 0 && !slices.Contains(thresholds, t) {
+			thresholds = append(thresholds, t)
+		}
+		if r.Tested && !slices.Contains(evidence, r.Evidence) {
+			evidence = append(evidence, r.Evidence)
 		}
 		if r.Outcome == analyze.Missing {
 			continue
@@ -127,7 +139,18 @@ func gateCounts(g *analyze.Gate) string {
 			lo[i], hi[i] = min(lo[i], r.N[i]), max(hi[i], r.N[i])
 		}
 	}
-	parts = append(parts, fmt.Sprintf("%s and %s runs", span2(lo[0], hi[0]), span2(lo[1], hi[1])))
+	switch {
+	case hi[0] == 0:
+	case lo == hi && lo[0] == lo[1]:
+		parts = append(parts, count(lo[0], "run")+" a side")
+	default:
+		parts = append(parts, fmt.Sprintf("%s runs of the base, %s of the head", span2(lo[0], hi[0]), span2(lo[1], hi[1])))
+	}
+	if evidence == nil {
+		parts = append(parts, "nothing was tested")
+	} else if !slices.Equal(evidence, []string{analyze.EvidenceRepeats}) {
+		parts = append(parts, "evidence: "+strings.Join(evidence, ", "))
+	}
 	alpha := g.Options.Alpha
 	if alpha == 0 {
 		alpha = 0.05

@@ -41,9 +41,7 @@ func GateJSON(out io.Writer, g *analyze.Gate, problems []bench.Problem) error {
 			continue
 		}
 		c := r.Comparison
-		if r.Accepted != "" {
-			c.Reason = "accepted: " + r.Accepted
-		}
+		c.Accepted = r.Accepted
 		comparisons = append(comparisons, c)
 	}
 	return comparisonJSON(out, g.Report, problems, comparisons, missing, g.Pass)
@@ -95,6 +93,9 @@ func (w *jsonWriter) comparison(c analyze.Comparison) {
 	w.raw(`,"reason":`).orNull(c.Reason)
 	if c.Tested {
 		w.raw(`,"threshold_pct":`).float(100 * c.Threshold).raw(`,"small":`).raw(strconv.FormatBool(c.Small))
+	}
+	if c.Accepted != "" {
+		w.raw(`,"accepted":`).string(c.Accepted)
 	}
 	w.raw("}")
 }

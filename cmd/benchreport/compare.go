@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/bench"
 	"github.com/benchreport/benchreport/render"
 )
 
@@ -73,6 +74,9 @@ func (f *statFlags) apply(o *analyze.Options) error {
 		var p percent
 		if err := p.UnmarshalText([]byte(value)); err != nil {
 			return fmt.Errorf("--threshold: %w", err)
+		}
+		if metric != "" && !bench.IsKnown(metric) && bench.Lookup(metric).Better == bench.Neither {
+			return fmt.Errorf("--threshold: no metric is called %q", metric)
 		}
 		if o.Thresholds == nil {
 			o.Thresholds = map[string]float64{}

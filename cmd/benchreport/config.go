@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/benchreport/benchreport/analyze"
@@ -87,7 +88,10 @@ func parseWaiver(e any) (analyze.Waiver, error) {
 	}
 	sort.Strings(keys)
 	for _, k := range keys {
-		v := fmt.Sprint(m[k])
+		if m[k] == nil {
+			return w, fmt.Errorf("%s: expected a value", k)
+		}
+		v := strings.TrimSpace(fmt.Sprint(m[k]))
 		switch k {
 		case "metric":
 			w.Metric = v
@@ -100,10 +104,10 @@ func parseWaiver(e any) (analyze.Waiver, error) {
 		case "reason":
 			w.Reason = v
 		case "expires":
-			if len(v) < 10 || v[4] != '-' || v[7] != '-' {
+			if _, err := time.Parse(time.DateOnly, v); err != nil {
 				return w, fmt.Errorf("expires: expected a date YYYY-MM-DD, found %q", v)
 			}
-			w.Expires = v[:10]
+			w.Expires = v
 		default:
 			return w, fmt.Errorf("unknown key %q", k)
 		}
@@ -129,7 +133,7 @@ func (c *config) Validate(app *kong.Application) error {
 	visit(app.Node)
 	var names []string
 	for k := range c.values {
-		if !known[k] || k == "help" {
+		if !known[k] || k == "help" || k == "self-test" {
 			names = append(names, k)
 		}
 	}

@@ -1,0 +1,209 @@
+package plots
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/bench"
+)
+
+// maxBars is how many bars a chart shows before it is a fence.
+const maxBars = 24
+
+// bars (P13): the main metrics of few runs, a bar a run.
+func bars(s *analyze.Section, c *colours) []Figure {
+	if s.Across || len(s.Rows) < 2 || len(s.Rows) > maxBars || s.Tool == "llama-bench" {
+		return nil
+	}
+	if key, _ := loadOf(s); key != "" && longestLine(s, c) > 2 {
+		return nil // lines show that better
+	}
+	var out []Figure
+	for _, col := range s.Columns {
+		switch col.Metric {
+		case "output_throughput", "mean_ttft_ms", "mean_tpot_ms", "accuracy", "avg_latency", "request_throughput", "generation_throughput":
+		default:
+			continue
+		}
+		if col.Metric == "request_throughput" && slices.ContainsFunc(s.Columns, func(x analyze.Column) bool { return x.Metric == "output_throughput" }) {
+			continue
+		}
+		info := bench.Lookup(col.Metric)
+		f := Figure{
+			Name: col.Metric, Title: fmt.Sprintf("%s (%s)", info.Title, direction(col.Metric)),
+			Alt: fmt.Sprintf("Bars of %s for %d runs", info.Title, len(s.Rows)), Y: Axis{Label: info.Title}, Notes: notesOf(s.Rows),
+		}
+		for _, row := range s.Rows {
+			y, err, ok := value(row, col.Metric)
+			if !ok {
+				continue
+			}
+			name := mark(row, Latin(s.Name(row)))
+			f.Series = append(f.Series, Series{Name: name, Colour: c.get(mark(row, configuration(s, row))), Points: []Point{{X: float64(len(f.Bars)), Y: y, Err: err, Hollow: hollow(row)}}})
+			f.Bars = append(f.Bars, name)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func longestLine(s *analyze.Section, c *colours) int {
+	key, _ := loadOf(s)
+	series, _ := lines(s, &colours{of: map[string]int{}}, func(r *analyze.Row) (Point, bool) {
+		x, ok := setting(r, key)
+		return Point{X: x, Y: 1}, ok
+	})
+	return longest(series)
+}
+
+// llamaBars: t/s of each test, a bar a variant.
+func llamaBars(s *analyze.Section, c *colours) []Figure {
+	if s.Tool != "llama-bench" {
+		return nil
+	}
+	var out []Figure
+	for _, kind := range [...]string{"pp", "tg"} {
+		f := Figure{Name: kind, Title: map[string]string{"pp": "Prompt processing", "tg": "Text generation"}[kind] + ", t/s (higher is better)", Y: Axis{Label: "t/s"}}
+		for _, row := range s.Rows {
+			r := row.Runs[0]
+			if test := r.Config.Get("test"); len(test) < 3 || test[:2] != kind || r.Config.Has("depth") || slices.Contains([]byte(test), '+') {
+				continue
+			}
+			name := Latin(r.Config.Get("model") + " " + r.Config.Get("test"))
+			if !s.Across {
+				name = Latin(s.Name(row))
+			}
+			for i, cell := range row.Cells {
+				if len(cell.Runs) == 0 || cell.Value <= 0 {
+					continue
+				}
+				variant := s.Columns[i].Variant
+				if variant == "" {
+					variant = s.Tool
+				}
+				k := slices.IndexFunc(f.Series, func(x Series) bool { return x.Name == Latin(variant) })
+				if k < 0 {
+					k = len(f.Series)
+					f.Series = append(f.Series, Series{Name: Latin(variant), Colour: c.get(Latin(variant))})
+				}
+				f.Series[k].Points = append(f.Series[k].Points, Point{X: float64(len(f.Bars)), Y: cell.Value, Err: cell.Std})
+			}
+			f.Bars = append(f.Bars, name)
+		}
+		if len(f.Bars) == 0 || len(f.Bars)*len(f.Series) > 2*maxBars {
+			continue
+		}
+		f.Alt = fmt.Sprintf("Bars of tokens a second for %d tests and %d variants, with their spread", len(f.Bars), len(f.Series))
+		f.Notes = []string{"Error bars: standard deviation."}
+		out = append(out, f)
+	}
+	return out
+}
+
+// llamaDepth (P8): t/s against the depth of the context.
+func llamaDepth(s *analyze.Section, c *colours) []Figure {
+	if s.Tool != "llama-bench" {
+		return nil
+	}
+	var out []Figure
+	for _, kind := range [...]string{"pp", "tg"} {
+		var series []Series
+		for _, row := range s.Rows {
+			for i, cell := range row.Cells {
+				if len(cell.Runs) == 0 || cell.Value <= 0 {
+					continue
+				}
+				r := cell.Runs[0]
+				test := r.Config.Get("test")
+				if len(test) < 3 || test[:2] != kind || slices.Contains([]byte(test), '+') {
+					continue
+				}
+				depth, _ := strconv.ParseFloat("0"+r.Config.Get("depth"), 64)
+				name := Latin(r.Config.Get("model") + " " + test)
+				if v := s.Columns[i].Variant; v != "" {
+					name = Latin(v + " " + r.Config.Get("model") + " " + test)
+				}
+				k := slices.IndexFunc(series, func(x Series) bool { return x.Name == name })
+				if k < 0 {
+					k = len(series)
+					series = append(series, Series{Name: name, Colour: c.get(name), Line: true})
+				}
+				series[k].Points = append(series[k].Points, Point{X: depth, Y: cell.Value, Err: cell.Std})
+			}
+		}
+		if longest(series) < 3 || len(series) > 12 {
+			continue
+		}
+		for i := range series {
+			slices.SortStableFunc(series[i].Points, func(a, b Point) int { return int(a.X - b.X) })
+		}
+		out = append(out, Figure{Name: kind + "-depth", Title: kind + " t/s by context depth (higher is better)", Alt: "Tokens a second against the depth of the context",
+			X: Axis{Label: "Depth (tokens)"}, Y: Axis{Label: "t/s"}, Series: series})
+	}
+	return out
+}
+
+// outcomes (P9): requests completed and not.
+func outcomes(s *analyze.Section, c *colours) []Figure {
+	if s.Across || len(s.Rows) > maxBars || !slices.ContainsFunc(s.Rows, hollow) {
+		return nil
+	}
+	f := Figure{Name: "outcomes", Title: "Requests completed and not (fewer failures are better)", Alt: "Bars of completed and failed requests of each run", Y: Axis{Label: "Requests"},
+		Series: []Series{{Name: "completed", Colour: 2}, {Name: "not completed", Colour: 1}}}
+	for _, row := range s.Rows {
+		r := row.Runs[0]
+		if r.Completed == nil || r.Attempted == nil {
+			continue
+		}
+		x := float64(len(f.Bars))
+		f.Series[0].Points = append(f.Series[0].Points, Point{X: x, Y: float64(*r.Completed)})
+		f.Series[1].Points = append(f.Series[1].Points, Point{X: x, Y: float64(*r.Attempted - *r.Completed)})
+		f.Bars = append(f.Bars, Latin(s.Name(row)))
+	}
+	return []Figure{f}
+}
+
+// speculation: acceptance and speed of speculative decoding against the number
+// of draft tokens.
+func speculation(s *analyze.Section, c *colours) []Figure {
+	f := Figure{Name: "speculation", Title: "Draft acceptance (higher is better)", Alt: "Bars of the acceptance rate of draft tokens of each run", Y: Axis{Label: "Accepted ÷ drafted"}}
+	for _, row := range s.Rows {
+		y, _, ok := value(row, "draft_acceptance_rate")
+		if !ok || s.Across {
+			continue
+		}
+		name := Latin(s.Name(row))
+		f.Series = append(f.Series, Series{Name: name, Colour: c.get(mark(row, configuration(s, row))), Points: []Point{{X: float64(len(f.Bars)), Y: y, Hollow: hollow(row)}}})
+		f.Bars = append(f.Bars, name)
+	}
+	if len(f.Bars) > maxBars {
+		return nil
+	}
+	return []Figure{f}
+}
+
+// overTime: what a server log says from interval to interval.
+func overTime(s *analyze.Section, c *colours) []Figure {
+	var out []Figure
+	for _, row := range s.Rows {
+		for _, run := range row.Runs[:1] {
+			for _, series := range run.Series {
+				if len(series.Values) < 3 || len(out) > 5 {
+					continue
+				}
+				info := bench.Lookup(series.Name)
+				f := Figure{Name: series.Name + "-over-time", Title: Latin(info.Title + " over time, " + s.Name(row)), Alt: info.Title + " from interval to interval of the server log",
+					X: Axis{Label: "Interval of the log"}, Y: Axis{Label: info.Title}}
+				line := Series{Name: Latin(s.Name(row)), Colour: c.get(mark(row, configuration(s, row))), Line: true}
+				for i, v := range series.Values {
+					line.Points = append(line.Points, Point{X: float64(i*series.Step) + 1, Y: v})
+				}
+				f.Series = []Series{line}
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
