@@ -26,6 +26,7 @@ func pythonArgs(s string, yield func(key, value string)) {
 		i = skipAny(s, i+1, " ")
 		value, next := pythonValue(s, i)
 		i = next
+		key = strings.TrimLeft(key, ". ") // ", ... tensor_parallel_size=3" of a shortened line
 		if key != "" && value != "" && !strings.ContainsAny(key, " ()") {
 			yield(key, value)
 		}
@@ -126,6 +127,9 @@ func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
 		if fitsKey(key, value) {
 			c.Add(key, redact(key, tidyValue(key, value)), from)
 		}
+	}
+	if dataset == "" && strings.Contains(strings.ToLower(all.Get("dataset_path")), "sharegpt") {
+		dataset = "sharegpt"
 	}
 	add("dataset", dataset)
 	if dataset != "" {

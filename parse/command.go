@@ -41,12 +41,15 @@ var programs = []program{
 	{"vllm.entrypoints.api_server", "", server, "", "vllm"},
 	{"llama-server", "", server, "", "llama.cpp"},
 	{"sglang.launch_server", "", server, "", "sglang"},
+	{"sglang", "serve", server, "", "sglang"},
 	{"text-generation-launcher", "", server, "", "tgi"},
 	{"trtllm-serve", "", server, "", "tensorrt-llm"},
 	{"lmdeploy", "serve", server, "", "lmdeploy"},
 
 	{"vllm", "bench", client, "", ""}, // the third word tells the tool
 	{"benchmark_serving.py", "", client, "vllm-serve", ""},
+	{"benchmark_serving_guided.py", "", client, "vllm-serve", ""},
+	{"benchmark_serving_structured_output.py", "", client, "vllm-serve", ""},
 	{"benchmark_throughput.py", "", client, "vllm-throughput", ""},
 	{"benchmark_latency.py", "", client, "vllm-latency", ""},
 	{"sglang.bench_serving", "", client, "sglang-serve", ""},
@@ -116,6 +119,7 @@ func parseCommand(text string, vars map[string]string, needsFlag bool) *command 
 // only a prompt, assignments and launchers.
 func findProgram(words []string) (int, *program) {
 	for i, w := range words {
+		w = w[strings.LastIndexByte(w, '>')+1:] // C:\\bench>llama-bench.exe
 		name := strings.TrimSuffix(path.Base(strings.ReplaceAll(w, "\\", "/")), ".exe")
 		for p := range programs {
 			prog := &programs[p]
@@ -231,9 +235,6 @@ func plausible(key, value string) bool {
 	if value == "" || len(value) > 300 || strings.ContainsAny(value, "$<>`\n") {
 		return false
 	}
-	if strings.HasPrefix(value, "{") && strings.HasSuffix(value, "}") {
-		return false
-	}
 	return fitsKey(key, value)
 }
 
@@ -256,7 +257,7 @@ func isShellEnd(w string) bool {
 
 // shortFlags are the one-dash flags of each program family that matter.
 var shortFlags = map[string]map[string]string{
-	"vllm": {"tp": "tp", "pp": "pp", "dp": "dp", "q": "quantization"},
+	"vllm": {"tp": "tp", "pp": "pp", "dp": "dp", "q": "quantization", "O": "compilation_config"},
 	"llama.cpp": {
 		"m": "model", "md": "draft_model", "ngl": "ngl", "fa": "fa", "c": "ctx_size", "np": "parallel", "t": "threads",
 		"b": "batch", "ub": "ubatch", "ctk": "type_k", "ctv": "type_v", "sm": "sm", "mg": "main_gpu", "ts": "ts", "hf": "model",

@@ -28,6 +28,7 @@ type context struct {
 	commands  []command
 	vars      map[string]string
 	exports   []export
+	caption   fact                  // a line of prose that may name the next fence
 	lastRun   int                   // the last line of the last run
 	unsettled int                   // likewise, of a table that is still read
 	titles    map[*bench.Run]string // the heading above each run
@@ -110,7 +111,48 @@ func (c *context) fenceLine(d *document, b []byte, number int) bool {
 	c.endJoin(d)
 	c.fences++
 	c.fence, c.fenceMark = c.fences, mark
+	if c.caption.text != "" && number-c.caption.line <= 3 {
+		// `Before:` above a fence names what stands in it.
+		f := c.caption
+		f.place, f.sub = c.here(number), true
+		c.remember(f)
+	}
+	c.caption = fact{}
 	return true
+}
+
+// captionOf is a short line of prose that may name what follows, "" if it is
+// none: a line that ends in a colon, or a bold one.
+func captionOf(text string) string {
+	trimmed := strings.TrimSpace(untag(text))
+	bold := strings.HasPrefix(trimmed, "**") && strings.HasSuffix(trimmed, "**")
+	name := strings.TrimSpace(strings.Trim(trimmed, "*_` "))
+	if len(name) < 2 || len(name) > 80 || strings.ContainsAny(name, "|{}") || strings.Contains(name, "://") || strings.ContainsAny(name[len(name)-1:], ".!?,;") {
+		return ""
+	}
+	if !bold && !strings.HasSuffix(name, ":") && len(strings.Fields(name)) > 8 {
+		return ""
+	}
+	name = strings.TrimSpace(strings.TrimRight(name, ":"))
+	first, _, _ := strings.Cut(strings.ToLower(name), " ")
+	if genericTitles[strings.ToLower(name)] || slices.Contains([]string{"it", "run", "then", "launch", "install", "here", "example", "e.g", "eg", "client", "server", "and"}, first) {
+		return "" // says what follows, not what it is
+	}
+	return name
+}
+
+// ruledTitle is the text between rules, `----- BASELINE -----`, "" if it is none.
+func ruledTitle(b []byte) string {
+	s := strings.TrimSpace(string(b))
+	inner := strings.Trim(s, "-=*~_+ ")
+	if len(inner) < 3 || len(inner) > 120 || !strings.HasSuffix(s, s[len(s)-1:]) {
+		return ""
+	}
+	lead, tail := strings.Index(s, inner), len(s)-strings.Index(s, inner)-len(inner)
+	if lead < 3 || tail < 3 || serveSections[strings.ToLower(inner)] {
+		return ""
+	}
+	return inner
 }
 
 // line reads a line that no format wanted.
@@ -125,7 +167,7 @@ func (c *context) line(d *document, l line) {
 			level++
 		}
 		text := strings.TrimSpace(strings.Trim(string(b[level:]), " #\t"))
-		if level <= 6 && text != "" && level < len(b) && b[level] == ' ' {
+		if level <= 6 && text != "" && level < len(b) && b[level] == ' ' && !isLogTitle(text) {
 			// A note may keep the command and its environment as comments.
 			if name, _, ok := assignment(text); ok && len(name) > 3 && name == strings.ToUpper(name) && c.shell(d, "export "+text, l.number) {
 				return
@@ -140,7 +182,16 @@ func (c *context) line(d *document, l line) {
 	if len(b) > 4096 {
 		return
 	}
+	if title := ruledTitle(b); title != "" && !strings.Contains(title, "Benchmark Result") {
+		f := fact{text: printable(title), from: bench.FromComment}
+		f.place = c.here(l.number)
+		c.remember(f)
+		return
+	}
 	text := string(l.msg)
+	if c.fence == 0 {
+		c.caption = fact{text: printable(captionOf(text)), from: bench.FromComment, place: c.here(l.number)}
+	}
 	if mayBeCommand(text) || c.fence > 0 || bytes.IndexByte(l.msg, '=') > 0 {
 		if c.shell(d, text, l.number) {
 			return
@@ -190,11 +241,28 @@ func untag(s string) string {
 			return strings.TrimSpace(s)
 		}
 		end := strings.IndexByte(s[open:], '>')
-		if end < 0 {
-			return strings.TrimSpace(s)
+		tag := strings.TrimPrefix(s[open+1:], "/")
+		if end < 0 || tag == "" || !isAlnum(tag[0]|0x20) || isDigit(tag[0]) {
+			return strings.TrimSpace(s) // less than, not a tag
 		}
 		s = s[:open] + s[open+end+1:]
 	}
+}
+
+// isLogTitle tells lines of logs that only look like a comment or heading.
+func isLogTitle(text string) bool {
+	for _, p := range [...]string{"GPU blocks:", "CPU blocks:", "cuda blocks:", "Input tokens:", "Output tokens:", "Maximum request concurrency:", "Traffic request rate:", "Burstiness factor:"} {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// genericTitles name a part of a page, not what was measured in it.
+var genericTitles = map[string]bool{
+	"results": true, "result": true, "test result": true, "test results": true, "output": true, "outputs": true, "logs": true, "log": true, "benchmark": true,
+	"benchmarks": true, "actual behavior": true, "how would you like to use vllm": true, "raw results": true, "command": true, "details": true, "performance": true,
 }
 
 func (c *context) remember(f fact) {
@@ -254,10 +322,33 @@ func (c *context) command(text string, number int) bool {
 	return true
 }
 
+// fileOf is the last part of a path.
+func fileOf(model string) string {
+	if i := strings.LastIndexAny(strings.TrimRight(model, "/"), "/\\"); i >= 0 {
+		return model[i+1:]
+	}
+	return model
+}
+
 // benchmarkCommand reads a client's flags as its argument line would be read.
 func benchmarkCommand(cmd *command) bench.Config {
-	if cmd.tool == "llama-bench" || cmd.tool == "locust" || cmd.tool == "lm-eval" {
+	switch cmd.tool {
+	case "llama-bench", "locust":
 		return cmd.config
+	case "lm-eval":
+		var out bench.Config
+		for _, s := range cmd.config {
+			switch s.Key {
+			case "model":
+				out.Add("model_type", s.Value, s.From)
+			case "model_args":
+				evalArgs(&out, s.Value, s.From)
+			case "tasks":
+			default:
+				out.Add(s.Key, s.Value, s.From)
+			}
+		}
+		return out
 	}
 	return benchmarkArgs(cmd.config, bench.FromCommand)
 }
@@ -427,13 +518,19 @@ func (c *context) apply(d *document, r *bench.Run) {
 		}
 		claims = append(claims, claim{tier, h.fact.line, h.config, h.from})
 		if tier == tierHeading {
-			name(&h.fact, tier)
 			c.replicate(r, &h.fact)
+		}
+		if tier == tierHeading || len(c.headings)-i <= 2 && label == "" {
+			if !genericTitles[strings.ToLower(h.text)] || i == 0 {
+				name(&h.fact, tierHeading)
+			}
 		}
 	}
 	slices.SortStableFunc(claims, func(a, b claim) int {
 		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(b.line, a.line))
 	})
+	// The name of a model tells its weights better than what stands around.
+	r.Config.Add("quant", quantIn(fileOf(model)), bench.FromDerived)
 	for _, cl := range claims {
 		for _, s := range cl.config {
 			r.Config.Add(s.Key, tidyValue(s.Key, s.Value), cl.from)
@@ -615,6 +712,9 @@ func (cmd *command) fits(r *bench.Run, model string, stated bench.Config, tier i
 		return false
 	}
 	if e := stated.Get("engine"); cmd.role == server && e != "" && e != cmd.engine {
+		return false
+	}
+	if e := backendEngine(r.Config.Get("backend")); cmd.role == server && e != "" && e != "vllm" && e != cmd.engine {
 		return false
 	}
 	if tier >= tierAbove && cmd.role == server {

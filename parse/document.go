@@ -190,11 +190,22 @@ func (d *document) raw(b []byte, number int) {
 	case logged:
 		d.text(line{text: b, msg: msg, number: number, logged: true})
 	case !unclean(b):
-		d.text(line{text: b, msg: unbullet(b), number: number})
+		if b = unstamp(b); len(b) == 0 {
+			d.blank(number)
+			return
+		}
+		l := line{text: b, number: number}
+		if l.msg, l.logged, uninteresting = logMessage(b); uninteresting {
+			return
+		}
+		if !l.logged {
+			l.msg = unbullet(b)
+		}
+		d.text(l)
 	default:
 		// A carriage return parts the states of a progress bar.
 		for state := range bytes.SplitSeq(d.src.scrub(b), []byte{'\r'}) {
-			if state = trimEnd(state); len(state) == 0 {
+			if state = unstamp(trimEnd(state)); len(state) == 0 {
 				continue
 			}
 			l := line{text: state, number: number}

@@ -98,7 +98,7 @@ func (f *fact) read() {
 			left = ""
 		}
 	}
-	if e := engineIn(text); e != "" {
+	if e := engineIn(text); e != "" && len(text) <= 60 {
 		f.config.Add("engine", e, bench.FromComment)
 	}
 	// The type of the KV cache is not that of the weights.

@@ -244,6 +244,10 @@ func (j *jsonReader) element(first bool, end byte) (c byte, done bool, err error
 	return c, false, err
 }
 
+// hints are keys that stand early in results of known tools: a text that breaks
+// behind one of them has lost a result.
+var hints = map[string]bool{"build_commit": true, "model_filename": true, "tokenizer_id": true, "model_id": true}
+
 // object reads an object. Where keep is set it belongs to a larger value, and
 // is returned unless a format has made runs of it.
 func (j *jsonReader) object(keep bool) (*object, error) {
@@ -277,6 +281,7 @@ func (j *jsonReader) object(keep bool) (*object, error) {
 			return nil, j.expected("a colon behind a key", c)
 		}
 		j.s.pos++
+		j.claimed = j.claimed || hints[key.name]
 		if len(key.formats) > 0 {
 			o.formats = append(o.formats, key.formats...)
 			j.claimed = true

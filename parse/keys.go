@@ -311,6 +311,8 @@ func backendEngine(backend string) string {
 		return "tensorrt-llm"
 	case b == "llama.cpp":
 		return "llama.cpp"
+	case b == "hf":
+		return "transformers"
 	}
 	return ""
 }
@@ -328,9 +330,12 @@ func complete(r *bench.Run, file bench.Config) {
 	switch r.Source.Tool {
 	case "vllm-throughput", "nm-offline":
 		c.Add("engine", backendEngine(c.Get("backend")), bench.FromDerived)
-		c.Add("engine", "vllm", bench.FromDerived)
+		if !c.Has("backend") {
+			c.Add("engine", "vllm", bench.FromDerived)
+		}
 	case "lm-eval":
 		c.Add("engine", backendEngine(c.Get("model_type")), bench.FromDerived)
+		limited(r)
 	default:
 		// What the client says of itself is not what was served.
 		if isGGUF(model) {
@@ -359,7 +364,7 @@ func complete(r *bench.Run, file bench.Config) {
 // gpus counts the devices a run used: tensor × pipeline × replicas.
 func gpus(r *bench.Run) {
 	tp, pp, dp := r.Config.Get("tp"), r.Config.Get("pp"), r.Config.Get("dp")
-	if tp == "" && pp == "" {
+	if tp == "" {
 		return
 	}
 	n := max(r.Replicas, 1)

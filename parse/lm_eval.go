@@ -136,6 +136,9 @@ func (t *evalTable) line(d *document, l line) verdict {
 	t.last = task
 	r := &bench.Run{Source: bench.Source{Line: l.number, EndLine: l.number, Tool: "lm-eval", Format: "md"}}
 	logged := cells[t.metric]
+	if logged == "samples" || logged == "alias" {
+		return taken
+	}
 	m, ok := d.metric(evalMetric(logged), strings.Trim(cells[t.value], "*"), l.number, logged)
 	if !ok {
 		return taken
@@ -151,7 +154,7 @@ func (t *evalTable) line(d *document, l line) verdict {
 	if t.filter >= 0 {
 		r.Config.Add("filter", redact("", cells[t.filter]), bench.FromLog)
 	}
-	if t.shot >= 0 {
+	if t.shot >= 0 && cells[t.shot] != "None" {
 		r.Config.Add("num_fewshot", redact("", cells[t.shot]), bench.FromLog)
 	}
 	if t.version >= 0 {
@@ -182,7 +185,11 @@ func evalMetric(name string) string {
 
 // limited tells a run that evaluated only a part of the task.
 func limited(r *bench.Run) {
-	if limit := r.Config.Get("limit"); limit != "" && limit != "None" {
+	limit := r.Config.Get("limit")
+	if slices.ContainsFunc(r.Findings, func(f bench.Finding) bool { return f.Code == "partial" }) {
+		return
+	}
+	if limit != "" && limit != "None" {
 		r.Findings = append(r.Findings, bench.Finding{Code: "partial", Severity: bench.Warning,
 			Message: "limit " + limit + ": only a part of each task was evaluated, so this is not a full score"})
 	}

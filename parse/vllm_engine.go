@@ -231,7 +231,9 @@ func readEngineStart(d *document, l line) bool {
 	}
 	cmd := command{role: server, engine: "vllm"}
 	if open := bytes.IndexByte(l.msg[:i], '('); open > 0 {
-		cmd.config.Add("build", strings.Trim(string(l.msg[open:i]), "() "), bench.FromLog)
+		if build := strings.Trim(string(l.msg[open:i]), "() "); strings.ContainsAny(build, "0123456789") {
+			cmd.config.Add("build", build, bench.FromLog)
+		}
 	}
 	text := string(l.msg[i+len(" with config: "):])
 	pythonArgs(text, func(key, value string) {

@@ -112,6 +112,7 @@ type serveBlock struct {
 	first  bool // the first generation, in seconds
 	gap    int  // lines since the last one that was ours
 	sglang bool
+	hashed bool // every line has a # in front: it was commented out
 }
 
 func newServeBlock(number int) *serveBlock {
@@ -127,6 +128,7 @@ func startServe(d *document, l line) bool {
 	}
 	block := newServeBlock(l.number)
 	block.framed = true
+	block.hashed = l.text[0] == '#' && bytes.Contains(l.text, []byte("# ="))
 	d.open(block)
 	return true
 }
@@ -159,6 +161,12 @@ func startFirstServe(d *document, l line) bool {
 func (s *serveBlock) line(d *document, l line) verdict {
 	if len(l.text) == 0 {
 		return s.stray()
+	}
+	if s.hashed {
+		if l.text[0] != '#' {
+			return ended
+		}
+		l.msg = bytes.TrimLeft(l.text, "# ")
 	}
 	if isRule(l.msg, '=') {
 		s.run.Source.EndLine = l.number
@@ -421,6 +429,9 @@ func thousands(s string) bool {
 }
 
 func isNothing(s string) bool {
+	if strings.Trim(s, "xX.?") == "" {
+		return true // a placeholder
+	}
 	switch strings.ToLower(s) {
 	case "", "none", "nan", "n/a", "na", "null", "inf", "-inf", "infinity", "-", "--", "not", "nan%":
 		return true
