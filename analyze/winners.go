@@ -24,6 +24,9 @@ const requests = "requests at once"
 
 // workloadOf is what a run tells of a workload key.
 func workloadOf(r *bench.Run, key string) string {
+	if key == "concurrency" && serving(r) && !r.Config.Has(key) && tellsArguments(r) {
+		return "unlimited"
+	}
 	if key != requests {
 		return r.Config.Get(key)
 	}
@@ -31,6 +34,14 @@ func workloadOf(r *bench.Run, key string) string {
 		return ""
 	}
 	return sentRequests(r)
+}
+
+// tellsArguments reports whether the arguments of the client are known: then
+// what is not among them was not given.
+func tellsArguments(r *bench.Run) bool {
+	return slices.ContainsFunc(r.Config, func(s bench.Setting) bool {
+		return s.From == bench.FromArgs || s.From == bench.FromJSON && s.Key == "num_prompts"
+	})
 }
 
 // sentRequests is how many requests a run sent, "" if it does not tell.
@@ -284,8 +295,8 @@ func (s *Section) changes(o Options) {
 			// No row of the baseline has this workload: the first that has it will do.
 			cluster := s.clusterOf(row)
 			first := slices.MinFunc(cluster, func(a, b *Row) int { return a.order - b.order })
-			if first == row && len(cluster) > 1 {
-				continue // the baseline of its workload
+			if first == row && (len(cluster) > 1 || len(s.Rows) > 4) {
+				continue // the baseline of its workload, or alone with it among many
 			}
 			if first != row {
 				ch.Base = first

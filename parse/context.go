@@ -190,6 +190,9 @@ func (c *context) line(d *document, l line) {
 	}
 	text := string(l.msg)
 	if c.fence == 0 {
+		c.caption = fact{}
+	}
+	if c.fence == 0 && len(l.msg) == len(b) { // no item of a list: those are remarks
 		c.caption = fact{text: printable(captionOf(text)), from: bench.FromComment, place: c.here(l.number)}
 	}
 	if mayBeCommand(text) || c.fence > 0 || bytes.IndexByte(l.msg, '=') > 0 {
@@ -222,6 +225,7 @@ func (c *context) title(d *document, text string, level, number int) {
 	}
 	d.flushLocust()
 	d.flushServerLines()
+	c.caption = fact{}
 	c.section++
 	f.place = c.here(number)
 	if !strings.HasPrefix(text, "benchreport:") {

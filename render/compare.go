@@ -4,18 +4,22 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
+	"github.com/benchreport/benchreport/render/plots"
 )
 
 // A CompareStyle is how a comparison is written.
 type CompareStyle struct {
-	Title  string
-	Colour bool // for text on a terminal
+	Title   string
+	Colour  bool // for text on a terminal
+	Figures map[*analyze.Section][]plots.Figure
+	PlotDir string // where their pictures lie, as seen from the report
 }
 
 // CompareMarkdown writes a comparison as Markdown.
@@ -54,6 +58,9 @@ func compareDocument(rep *analyze.Report, style CompareStyle) *document {
 		if !s.Across && len(s.Changes) > 0 {
 			d.paragraph(strong("Against " + baseNames(s)))
 			d.add(changeTable(s))
+		}
+		for _, f := range style.Figures[s] {
+			d.blocks = append(d.blocks, block{figure: &f, path: path.Join(style.PlotDir, f.Name+".png")})
 		}
 	}
 	if items := findingItems(rep); len(items) > 0 {

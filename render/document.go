@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/benchreport/benchreport/render/plots"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 )
@@ -23,6 +24,10 @@ type block struct {
 	items [][]span
 	table *table
 	inner *document // of a part that is folded
+
+	figure *plots.Figure
+	path   string // of the picture of the figure
+	code   string // a command to paste
 }
 
 // A span is a piece of text. Its text is plain: the form escapes it.
@@ -69,6 +74,10 @@ func (d *document) markdown(w io.Writer) error {
 		}
 		var err error
 		switch {
+		case b.figure != nil:
+			_, err = fmt.Fprintf(w, "![%s](%s)\n", escapeMarkdown(b.figure.Title+". "+b.figure.Alt), b.path)
+		case b.code != "":
+			_, err = fmt.Fprintf(w, "    %s\n", strings.ReplaceAll(b.code, "\n", " "))
 		case b.inner != nil:
 			if _, err = fmt.Fprintf(w, "<details><summary>%s</summary>\n\n", html.EscapeString(textSpans(b.text, false))); err != nil {
 				return err
@@ -121,6 +130,10 @@ func (d *document) plain(w io.Writer, colour bool) error {
 		}
 		var err error
 		switch {
+		case b.figure != nil:
+			_, err = fmt.Fprintf(w, "%s: %s\n", b.path, b.figure.Title)
+		case b.code != "":
+			_, err = fmt.Fprintf(w, "    %s\n", b.code)
 		case b.inner != nil:
 			fmt.Fprintf(w, "%s\n\n", textSpans(b.text, colour))
 			err = b.inner.plain(w, colour)

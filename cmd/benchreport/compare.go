@@ -10,12 +10,14 @@ import (
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
 	"github.com/benchreport/benchreport/render"
+	"github.com/benchreport/benchreport/render/plots"
 )
 
 type compareCmd struct {
 	inputFlags
 	outputFlags
 	compareFlags
+	Plots  string `help:"Write plots as PNG into this folder, and link them." placeholder:"DIR"`
 	Format string `help:"How to write it: ${enum}." enum:"md,text,html,csv,json" default:"md"`
 }
 
@@ -118,7 +120,14 @@ func (c *compareCmd) Run(a *app) error {
 	if err != nil {
 		return out.abandon(err)
 	}
-	style := render.CompareStyle{Title: c.Title, Colour: c.Output == "" && isTerminal(a.stdout)}
+	var figures map[*analyze.Section][]plots.Figure
+	if c.Plots != "" {
+		figures = plots.Of(rep)
+		if err := writePlots(c.Plots, rep, figures); err != nil {
+			return out.abandon(err)
+		}
+	}
+	style := render.CompareStyle{Figures: figures, PlotDir: plotLink(c.Plots, c.Output), Title: c.Title, Colour: c.Output == "" && isTerminal(a.stdout)}
 	switch c.Format {
 	case "json":
 		err = render.CompareJSON(out, rep, problems)

@@ -130,7 +130,7 @@ func (d *drawn) lines(f *Figure) error {
 		p.X.Scale = plot.LogScale{}
 		p.X.Tick.Marker = powers{}
 	}
-	for n, s := range f.Series {
+	for _, s := range f.Series {
 		c := colourOf(s.Colour)
 		xy := make(plotter.XYs, len(s.Points))
 		errors := make(plotter.YErrors, len(s.Points))
@@ -187,8 +187,9 @@ func (d *drawn) lines(f *Figure) error {
 				return err
 			}
 		}
-		_ = n
-		d.entry(s.Name, thumbs...)
+		if !slices.Contains(d.names, s.Name) { // the dashed line of one has the colour of the solid
+			d.entry(s.Name, thumbs...)
+		}
 	}
 	return nil
 }
@@ -275,13 +276,18 @@ func (d *drawn) bars(f *Figure) error {
 		}
 	}
 	p.X.Min, p.X.Max = -0.6, float64(len(f.Bars))-0.4
-	p.X.Tick.Marker = categories(f.Bars)
 	p.X.Tick.Length = 0
 	longest := 0
 	for _, b := range f.Bars {
 		longest = max(longest, len([]rune(b)))
 	}
+	p.X.Tick.Marker = categories(f.Bars)
 	if len(f.Bars)*longest > 88 { // they would run into each other
+		short := make(categories, len(f.Bars))
+		for i, b := range f.Bars {
+			short[i] = Shorten(b, 24)
+		}
+		p.X.Tick.Marker = short
 		p.X.Tick.Label.Rotation = math.Pi / 7
 		p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YTop
 		if len(f.Bars) > 8 {
@@ -407,7 +413,7 @@ func (d *drawn) render(c draw.Canvas) draw.Canvas {
 	for _, n := range d.names {
 		longest = max(longest, len([]rune(n)))
 	}
-	if perColumn := 60 + 5.6*float64(longest); perColumn > 0 {
+	if perColumn := 50 + 4.7*float64(longest); perColumn > 0 {
 		columns = max(1, int(float64(c.Max.X-c.Min.X-20)/perColumn))
 	}
 	rows := (len(d.names) + columns - 1) / columns

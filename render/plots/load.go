@@ -108,7 +108,6 @@ func latencyByLoad(s *analyze.Section, c *colours) []Figure {
 			})
 			for i := range series {
 				series[i].Dashed = stat == "p99"
-				series[i].Name += ", " + stat
 			}
 			if longest(series) > 1 {
 				all = append(all, series...)
@@ -121,7 +120,7 @@ func latencyByLoad(s *analyze.Section, c *colours) []Figure {
 		title := bench.Lookup("mean_" + family + "_ms").Title[len("Mean "):]
 		out = append(out, Figure{
 			Name: family, Title: title + " by " + key + " (lower is better)", Alt: fmt.Sprintf("Lines of %s %s and P99 against %s", middle, title, key),
-			X: Axis{label, true}, Y: Axis{Label: title}, Series: all, Notes: notesOf(rows),
+			X: Axis{label, true}, Y: Axis{Label: title}, Series: all, Notes: append([]string{"Solid: " + middle + ". Dashed: P99."}, notesOf(rows)...),
 		})
 	}
 	return out

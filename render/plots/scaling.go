@@ -27,10 +27,14 @@ func scaling(s *analyze.Section, c *colours) []Figure {
 			X: Axis{"Concurrency (requests in flight)", true}, Y: Axis{Label: "Output tok/s"}, Notes: notesOf(rows),
 		}
 		line.Line = false
-		f.Series = []Series{line, {Name: "linear from the smallest load", Colour: -1, Line: true, Dashed: true, Plain: true,
-			Points: []Point{first, {X: last.X, Y: math.Min(first.Y/first.X*last.X, 1.6*top(line.Points))}}}}
-		f.Series[1].Points[1].X = f.Series[1].Points[1].Y / (first.Y / first.X)
-		f.Series[1].Points[0].Err = 0
+		ideal := Series{Name: "linear from the smallest load", Colour: -1, Line: true, Dashed: true, Plain: true}
+		for i := range 60 {
+			x := first.X * math.Pow(last.X/first.X, float64(i)/59)
+			if y := first.Y / first.X * x; y <= 1.6*top(line.Points) {
+				ideal.Points = append(ideal.Points, Point{X: x, Y: y})
+			}
+		}
+		f.Series = []Series{line, ideal}
 		if len(line.Points) >= 5 {
 			if lambda, sigma, kappa, ok := fitUSL(line.Points); ok {
 				var fit []Point

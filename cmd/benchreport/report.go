@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/render"
+	"github.com/benchreport/benchreport/render/plots"
+)
+
+type reportCmd struct {
+	inputFlags
+	compareFlags
+	Output string `short:"o" help:"The folder to write." placeholder:"DIR" required:""`
+	Force  bool   `help:"Write into a folder that is not empty and not one of ours."`
+}
+
+// Help is shown behind the flags.
+func (reportCmd) Help() string {
+	return "Examples:\n  benchreport report results/ -o report\n  benchreport report base=old.log new=new.log -o report --title 'Old and new'"
+}
+
+// Run writes a report folder.
+func (c *reportCmd) Run(a *app) error {
+	if err := c.folder(); err != nil {
+		return err
+	}
+	runs, _, err := c.load(a)
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		a.status = exitTrouble
+		return errTold
+	}
+	if err := analyze.CheckLabels(runs, c.labels()); err != nil {
+		return err
+	}
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	rep, err := analyze.Compare(runs, options)
+	if err != nil {
+		return err
+	}
+	figures := plots.Of(rep)
+	info := render.ReportInfo{Title: c.Title, PlotDir: "plots", Command: "benchreport report " + strings.Join(quoted(c.names()), " ") + " -o report"}
+	if info.Title == "" {
+		info.Title = "Benchmark report"
+	}
+	for _, r := range rep.Runs {
+		if f := filepath.Base(r.Source.File); !slices.Contains(info.Files, f) {
+			info.Files = append(info.Files, f)
+		}
+	}
+	if err := writePlots(filepath.Join(c.Output, "plots"), rep, figures); err != nil {
+		return err
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		"README.md":   func(w io.Writer) error { return render.ReportMarkdown(w, rep, figures, info) },
+		"report.html": func(w io.Writer) error { return render.ReportHTML(w, rep, figures, info) },
+	} {
+		if err := writeFile(filepath.Join(c.Output, name), write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names are the inputs without the folders that only this machine has.
+func (c *reportCmd) names() []string {
+	var out []string
+	for _, arg := range c.Inputs {
+		label, path, ok := strings.Cut(arg, "=")
+		if !ok {
+			label, path = "", arg
+		}
+		if filepath.IsAbs(path) {
+			path = filepath.Base(path)
+		}
+		if label != "" {
+			path = label + "=" + path
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+func quoted(words []string) []string {
+	var out []string
+	for _, w := range words {
+		out = append(out, quote(w))
+	}
+	return out
+}
+
+// quote writes a word so that a shell reads it back.
+func quote(w string) string {
+	if strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=@:,+") == "" && w != "" {
+		return w
+	}
+	return "'" + strings.ReplaceAll(strings.ReplaceAll(w, "'", `'\''`), "\n", " ") + "'"
+}
+
+// folder makes sure that the report may be written, before the long work: into
+// a new folder, an empty one, or one that holds a report of ours.
+func (c *reportCmd) folder() error {
+	entries, err := os.ReadDir(c.Output)
+	if err == nil && len(entries) > 0 && !c.Force {
+		page, err := os.ReadFile(filepath.Join(c.Output, "report.html"))
+		if err != nil || !bytes.Contains(page, []byte(`name="generator" content="benchreport"`)) {
+			return fmt.Errorf("%s is not empty and not a report of ours: --force writes into it all the same", c.Output)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(c.Output, "plots"), 0o755); err != nil {
+		return fmt.Errorf("cannot write %s: %w", c.Output, err)
+	}
+	return nil
+}
+
+// writePlots draws the figures of a report, several at once.
+func writePlots(dir string, rep *analyze.Report, figures map[*analyze.Section][]plots.Figure) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("cannot write %s: %w", dir, err)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var all error
+	slots := make(chan struct{}, 4)
+	for _, s := range rep.Sections {
+		for _, f := range figures[s] {
+			wg.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				err := writeFile(filepath.Join(dir, f.Name+".png"), func(w io.Writer) error { return plots.PNG(w, &f) })
+				mu.Lock()
+				all = errors.Join(all, err)
+				mu.Unlock()
+			})
+		}
+	}
+	wg.Wait()
+	return all
+}
+
+// plotLink is the folder of the plots as seen from the report.
+func plotLink(dir, report string) string {
+	if dir == "" {
+		return ""
+	}
+	if report != "" {
+		if rel, err := filepath.Rel(filepath.Dir(report), dir); err == nil {
+			dir = rel
+		}
+	}
+	return filepath.ToSlash(dir)
+}
+
+// writeFile writes a file under a temporary name first, so that an interrupted
+// run leaves no half of one.
+func writeFile(path string, write func(io.Writer) error) error {
+	out, err := (&outputFlags{Output: path}).open(nil)
+	if err != nil {
+		return err
+	}
+	return out.close(write(out))
+}
