@@ -24,8 +24,13 @@ const requests = "requests at once"
 
 // workloadOf is what a run tells of a workload key.
 func workloadOf(r *bench.Run, key string) string {
-	if key == "concurrency" && serving(r) && !r.Config.Has(key) && tellsArguments(r) {
-		return "unlimited"
+	if serving(r) && !r.Config.Has(key) && tellsArguments(r) {
+		switch key {
+		case "concurrency":
+			return "unlimited"
+		case "request_rate":
+			return "inf"
+		}
 	}
 	if key != requests {
 		return r.Config.Get(key)
@@ -40,7 +45,7 @@ func workloadOf(r *bench.Run, key string) string {
 // what is not among them was not given.
 func tellsArguments(r *bench.Run) bool {
 	return slices.ContainsFunc(r.Config, func(s bench.Setting) bool {
-		return s.From == bench.FromArgs || s.From == bench.FromJSON && s.Key == "num_prompts"
+		return s.From == bench.FromArgs || s.Key == "num_prompts" && (s.From == bench.FromJSON || s.From == bench.FromCommand)
 	})
 }
 

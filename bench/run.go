@@ -20,6 +20,7 @@ type Run struct {
 	Config   Config
 	Metrics  []Metric // in the order of the log
 	Series   []Series // values over time, where the log has them
+	Spreads  []Spread // how requests scatter, where the log has them
 	Findings []Finding
 
 	Completed *int // requests that completed
@@ -56,6 +57,14 @@ type Series struct {
 	Name   string
 	Step   int
 	Values []float64
+}
+
+// A Spread is how a latency scatters over the requests of a run: its quantiles
+// at equal steps from the least to the greatest, in ms.
+type Spread struct {
+	Name      string // ttft, itl, e2el
+	N         int    // values behind it
+	Quantiles []float64
 }
 
 // A Finding is a doubt about one or more runs, with its figures in one sentence.

@@ -16,6 +16,9 @@ var requestStats = []struct {
 	p    float64
 }{{"min", 0}, {"median", .5}, {"p90", .9}, {"p95", .95}, {"p99", .99}, {"max", 1}}
 
+// spreadSteps is how many steps the quantiles of a spread are kept in.
+const spreadSteps = 200
+
 // statistics adds to the run those statistics of the samples that it lacks,
 // each times scale.
 func (s *samples) statistics(r *bench.Run, family string, scale float64) {
@@ -27,6 +30,15 @@ func (s *samples) statistics(r *bench.Run, family string, scale float64) {
 			r.Add(bench.Metric{Name: stat + "_" + family + "_ms", Value: scale * x, Decimals: -1, Derived: true})
 		}
 	}
+	steps := make([]float64, spreadSteps+1)
+	for i := range steps {
+		steps[i] = float64(i) / spreadSteps
+	}
+	spread := bench.Spread{Name: family, N: s.n, Quantiles: s.quantiles(steps)}
+	for i := range spread.Quantiles {
+		spread.Quantiles[i] *= scale
+	}
+	r.Spreads = append(r.Spreads, spread)
 	mean, std := s.meanStd()
 	add("mean", mean)
 	add("std", std)

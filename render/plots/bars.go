@@ -178,9 +178,42 @@ func speculation(s *analyze.Section, c *colours) []Figure {
 		f.Series = append(f.Series, Series{Name: name, Colour: c.get(mark(row, configuration(s, row))), Points: []Point{{X: float64(len(f.Bars)), Y: y, Hollow: hollow(row)}}})
 		f.Bars = append(f.Bars, name)
 	}
-	if len(f.Bars) > maxBars {
+	if len(f.Bars) == 0 || len(f.Bars) > maxBars {
 		return nil
 	}
+	return append([]Figure{f}, speedUp(s, c)...)
+}
+
+// speedUp: the throughput of speculative runs over that of the run without, of
+// the same model and workload.
+func speedUp(s *analyze.Section, c *colours) []Figure {
+	f := Figure{Name: "speed-up", Title: "Speed-up by speculative decoding (higher is better)", Y: Axis{Label: "Output tok/s ÷ that of the run without"}}
+	var base *analyze.Row
+	for _, row := range s.Rows {
+		if !row.Runs[0].Config.Has("spec_tokens") && !row.Extrapolated() && !hollow(row) {
+			base = row
+			break
+		}
+	}
+	if base == nil {
+		return nil
+	}
+	plain, _, ok := value(base, "output_throughput")
+	for _, row := range s.Rows {
+		r := row.Runs[0]
+		y, _, ok2 := value(row, "output_throughput")
+		if !ok || !ok2 || !r.Config.Has("spec_tokens") || r.Config.Get("model") != base.Runs[0].Config.Get("model") || r.Config.Get("concurrency") != base.Runs[0].Config.Get("concurrency") {
+			continue
+		}
+		name := Latin(s.Name(row))
+		f.Series = append(f.Series, Series{Name: name, Colour: c.get(mark(row, configuration(s, row))), Points: []Point{{X: float64(len(f.Bars)), Y: y / plain, Hollow: hollow(row)}}})
+		f.Bars = append(f.Bars, name)
+	}
+	if len(f.Bars) == 0 {
+		return nil
+	}
+	f.Alt = "Bars of the throughput of speculative runs over that of " + Latin(s.Name(base))
+	f.Notes = []string{"Against " + Latin(s.Name(base)) + "; below 1 it is slower."}
 	return []Figure{f}
 }
 

@@ -151,7 +151,7 @@ func (d *drawn) lines(f *Figure) error {
 			p.Add(l)
 			thumbs = append(thumbs, l)
 		}
-		if !s.Plain && len(s.Points) <= 200 {
+		if !s.Plain && len(s.Points) <= 60 {
 			sc, err := plotter.NewScatter(xy)
 			if err != nil {
 				return err
@@ -233,7 +233,7 @@ func (d *drawn) bars(f *Figure) error {
 	p := d.plot
 	single := true // one bar a category: the category names it
 	for _, s := range f.Series {
-		single = single && len(s.Points) == 1
+		single = single && (len(s.Points) == 1 || len(f.Series) == 1)
 	}
 	groups := len(f.Series)
 	if single {
@@ -522,7 +522,7 @@ func (d *drawn) hover(f *Figure, c draw.Canvas, high float64) string {
 	var b strings.Builder
 	x, y := d.plot.Transforms(&c)
 	for _, s := range f.Series {
-		if s.Plain || len(s.Points) > 200 {
+		if s.Plain || len(s.Points) > 60 {
 			continue
 		}
 		for _, p := range s.Points {

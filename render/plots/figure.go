@@ -61,6 +61,7 @@ var figures = []func(s *analyze.Section, c *colours) []Figure{
 	llamaBars,
 	llamaDepth,
 	speculation,
+	spreads,
 	outcomes,
 	overTime,
 }
