@@ -47,22 +47,41 @@ func compareDocument(rep *analyze.Report, style CompareStyle) *document {
 		if len(rep.Sections) > 1 {
 			d.heading(3, plainText("%s", sectionTitle(s)))
 		}
-		d.paragraph(headlineOf(s)...)
-		if line := sameSentence(s.Same); line != "" {
-			d.paragraph(plainText("%s", line))
-		}
-		d.add(compareTable(s))
-		for _, note := range footnotes(s) {
-			d.paragraph(plainText("%s", note))
-		}
-		if !s.Across && len(s.Changes) > 0 {
-			d.paragraph(strong("Against " + baseNames(s)))
-			d.add(changeTable(s))
-		}
-		for _, f := range style.Figures[s] {
-			d.blocks = append(d.blocks, block{figure: &f, path: path.Join(style.PlotDir, f.Name+".png")})
-		}
+		parts := partsOf(s, style)
+		d.append(parts.headline, parts.table, parts.change, parts.figures)
 	}
+	d.append(findingsOf(rep))
+	return d
+}
+
+// sectionParts is what is said of a section, in the order in which it is read.
+type sectionParts struct {
+	headline, table, change, figures *document
+}
+
+func partsOf(s *analyze.Section, style CompareStyle) sectionParts {
+	p := sectionParts{&document{}, &document{}, &document{}, &document{}}
+	p.headline.paragraph(headlineOf(s)...)
+	if line := sameSentence(s.Same); line != "" {
+		p.table.paragraph(plainText("%s", line))
+	}
+	p.table.add(compareTable(s))
+	for _, note := range footnotes(s) {
+		p.table.paragraph(plainText("%s", note))
+	}
+	if !s.Across && len(s.Changes) > 0 {
+		p.change.paragraph(strong("Against " + baseNames(s)))
+		p.change.add(changeTable(s))
+	}
+	for _, f := range style.Figures[s] {
+		p.figures.blocks = append(p.figures.blocks, block{figure: &f, path: path.Join(style.PlotDir, f.Name+".png")})
+	}
+	return p
+}
+
+// findingsOf is what a reader must know before believing the tables.
+func findingsOf(rep *analyze.Report) *document {
+	d := &document{}
 	if items := findingItems(rep); len(items) > 0 {
 		d.paragraph(strong("Read with care"))
 		d.list(items...)
@@ -175,6 +194,7 @@ func compareTable(s *analyze.Section) *table {
 			cells = append(cells, acrossCells(s, n)...)
 		}
 		t.rows = append(t.rows, cells)
+		t.runs = append(t.runs, runIDs(row))
 		for i, c := range row.Cells {
 			if c.Best {
 				t.bold(first + i)
@@ -182,6 +202,15 @@ func compareTable(s *analyze.Section) *table {
 		}
 	}
 	return t
+}
+
+// runIDs are the runs that a row stands for.
+func runIDs(row *analyze.Row) []string {
+	var ids []string
+	for _, r := range row.Runs {
+		ids = append(ids, r.ID)
+	}
+	return ids
 }
 
 // showsRun reports whether the rows have names worth a column.

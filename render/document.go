@@ -57,6 +57,13 @@ func (d *document) list(items ...[]span) {
 	}
 }
 
+// append adds other documents behind this one.
+func (d *document) append(others ...*document) {
+	for _, o := range others {
+		d.blocks = append(d.blocks, o.blocks...)
+	}
+}
+
 // details folds a part under a line that tells what it is.
 func (d *document) details(summary string, inner *document) {
 	d.blocks = append(d.blocks, block{text: []span{plainText("%s", summary)}, inner: inner})

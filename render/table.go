@@ -17,6 +17,7 @@ type table struct {
 	header []string
 	right  []bool // columns of numbers
 	rows   [][]string
+	runs   [][]string      // the IDs of the runs of each row, if any
 	best   map[[2]int]bool // cells that are bold, by row and column
 }
 

@@ -3,9 +3,11 @@ package templates
 
 import _ "embed"
 
-// Page is the HTML page around a report, Style its look, Script what makes its
-// tables sort and filter.
+// Readme is the Markdown of a report folder. Page is its HTML page, Style the
+// look of that, Script what makes its tables sort, filter and open.
 var (
+	//go:embed readme.md
+	Readme string
 	//go:embed page.html
 	Page string
 	//go:embed style.css

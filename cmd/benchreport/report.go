@@ -19,8 +19,9 @@ import (
 type reportCmd struct {
 	inputFlags
 	compareFlags
-	Output string `short:"o" help:"The folder to write." placeholder:"DIR" required:""`
-	Force  bool   `help:"Write into a folder that is not empty and not one of ours."`
+	Output   string   `short:"o" help:"The folder to write." placeholder:"DIR" required:""`
+	Force    bool     `help:"Write into a folder that is not empty and not one of ours."`
+	Template []string `help:"Use this template instead of ours: one that ends in .md for README.md, one that ends in .html for report.html." placeholder:"FILE" sep:"none"`
 }
 
 // Help is shown behind the flags.
@@ -31,6 +32,10 @@ func (reportCmd) Help() string {
 // Run writes a report folder.
 func (c *reportCmd) Run(a *app) error {
 	if err := c.folder(); err != nil {
+		return err
+	}
+	own, err := c.templates()
+	if err != nil {
 		return err
 	}
 	runs, _, err := c.load(a)
@@ -65,15 +70,36 @@ func (c *reportCmd) Run(a *app) error {
 	if err := writePlots(filepath.Join(c.Output, "plots"), rep, figures); err != nil {
 		return err
 	}
-	for name, write := range map[string]func(io.Writer) error{
-		"README.md":   func(w io.Writer) error { return render.ReportMarkdown(w, rep, figures, info) },
-		"report.html": func(w io.Writer) error { return render.ReportHTML(w, rep, figures, info) },
+	for _, f := range []struct {
+		name, ext string
+		write     func(io.Writer, *analyze.Report, map[*analyze.Section][]plots.Figure, render.ReportInfo) error
+	}{
+		{"README.md", ".md", render.ReportMarkdown},
+		{"report.html", ".html", render.ReportHTML},
 	} {
-		if err := writeFile(filepath.Join(c.Output, name), write); err != nil {
+		info.Template = own[f.ext]
+		if err := writeFile(filepath.Join(c.Output, f.name), func(w io.Writer) error { return f.write(w, rep, figures, info) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// templates reads the user's own templates, by extension.
+func (c *reportCmd) templates() (map[string]string, error) {
+	out := map[string]string{}
+	for _, name := range c.Template {
+		ext := strings.ToLower(filepath.Ext(name))
+		if ext != ".md" && ext != ".html" {
+			return nil, fmt.Errorf("--template: expected a file that ends in .md or .html, found %q", name)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("--template: %w", err)
+		}
+		out[ext] = string(text)
+	}
+	return out, nil
 }
 
 // names are the inputs without the folders that only this machine has.
