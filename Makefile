@@ -17,7 +17,7 @@ check: ## formatting and vet
 	go vet ./...
 
 golden: ## rewrite the golden files; then read the diff
-	go test ./parse ./cmd/... -update
+	go test ./parse ./render/plots ./cmd/... -update
 	UPDATE_SCRIPTS=1 go test ./cmd/...
 
 corpus: ## count the results in the corpus of real logs beside the repository, if it is there
@@ -32,7 +32,7 @@ fuzz: ## fuzz every target for FUZZTIME (30s)
 	go test ./render -run '^$$' -fuzz '^FuzzMarkdown$$' -fuzztime $(FUZZTIME)
 
 bench: ## throughput and allocations of the readers
-	go test ./parse ./render -run '^$$' -bench . -benchmem
+	go test ./parse ./render/... -run '^$$' -bench . -benchmem
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

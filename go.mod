@@ -45,4 +45,5 @@ require (
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	golang.org/x/tools v0.49.0 // indirect
+	rsc.io/pdf v0.1.1 // indirect
 )

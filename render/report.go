@@ -91,6 +91,13 @@ func ReportMarkdown(w io.Writer, rep *analyze.Report, figures map[*analyze.Secti
 	return err
 }
 
+// CheckTemplate tells what is wrong with the syntax of a template, before the
+// long work.
+func CheckTemplate(name, text string) error {
+	_, err := texttemplate.New(name).Parse(text)
+	return err
+}
+
 var blankLines = regexp.MustCompile(`\n{3,}`)
 
 // ReportHTML writes a report as one page that needs nothing else: pictures,

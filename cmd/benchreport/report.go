@@ -31,11 +31,11 @@ func (reportCmd) Help() string {
 
 // Run writes a report folder.
 func (c *reportCmd) Run(a *app) error {
-	if err := c.folder(); err != nil {
-		return err
-	}
 	own, err := c.templates()
 	if err != nil {
+		return err
+	}
+	if err := c.folder(); err != nil {
 		return err
 	}
 	runs, _, err := c.load(a)
@@ -95,6 +95,9 @@ func (c *reportCmd) templates() (map[string]string, error) {
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
+			return nil, fmt.Errorf("--template: %w", err)
+		}
+		if err := render.CheckTemplate(filepath.Base(name), string(text)); err != nil {
 			return nil, fmt.Errorf("--template: %w", err)
 		}
 		out[ext] = string(text)

@@ -7,7 +7,11 @@ import (
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
+	"gonum.org/v1/gonum/stat"
 )
+
+// maxTimes is how many points a line over time shows before it is a smear.
+const maxTimes = 200
 
 // maxBars is how many bars a chart shows before it is a fence.
 const maxBars = 24
@@ -133,7 +137,7 @@ func llamaDepth(s *analyze.Section, c *colours) []Figure {
 				series[k].Points = append(series[k].Points, Point{X: depth, Y: cell.Value, Err: cell.Std})
 			}
 		}
-		if longest(series) < 3 || len(series) > 12 {
+		if longest(series) < 2 || len(series) > 12 {
 			continue
 		}
 		for i := range series {
@@ -230,8 +234,13 @@ func overTime(s *analyze.Section, c *colours) []Figure {
 				f := Figure{Name: series.Name + "-over-time", Title: Latin(info.Title + " over time, " + s.Name(row)), Alt: info.Title + " from interval to interval of the server log",
 					X: Axis{Label: "Interval of the log"}, Y: Axis{Label: info.Title}}
 				line := Series{Name: Latin(s.Name(row)), Colour: c.get(mark(row, configuration(s, row))), Line: true}
-				for i, v := range series.Values {
-					line.Points = append(line.Points, Point{X: float64(i*series.Step) + 1, Y: v})
+				each := (len(series.Values) + maxTimes - 1) / maxTimes
+				for i := 0; i < len(series.Values); i += each {
+					part := series.Values[i:min(i+each, len(series.Values))]
+					line.Points = append(line.Points, Point{X: float64(i*series.Step) + 1, Y: stat.Mean(part, nil)})
+				}
+				if each*series.Step > 1 {
+					f.Notes = append(f.Notes, fmt.Sprintf("A point is the mean of %d intervals.", each*series.Step))
 				}
 				f.Series = []Series{line}
 				out = append(out, f)

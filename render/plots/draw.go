@@ -522,7 +522,7 @@ func (d *drawn) hover(f *Figure, c draw.Canvas, high float64) string {
 	var b strings.Builder
 	x, y := d.plot.Transforms(&c)
 	for _, s := range f.Series {
-		if s.Plain || len(s.Points) > 60 {
+		if s.Plain || len(s.Points) > 400 {
 			continue
 		}
 		for _, p := range s.Points {

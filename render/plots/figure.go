@@ -156,7 +156,10 @@ func (f *Figure) Points() string {
 	fmt.Fprintf(&b, "%s: %s\nx %s, y %s\n", f.Name, f.Title, f.X.Label, f.Y.Label)
 	for _, s := range f.Series {
 		fmt.Fprintf(&b, "  %s (colour %d)\n", s.Name, s.Colour)
-		for _, p := range s.Points {
+		for i, p := range s.Points {
+			if s.Plain && i > 0 && i < len(s.Points)-1 {
+				continue // a curve, not data
+			}
 			x := strconv.FormatFloat(p.X, 'g', 6, 64)
 			if f.Bars != nil {
 				x = f.Bars[int(p.X)]

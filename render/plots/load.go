@@ -47,6 +47,11 @@ func lines(s *analyze.Section, c *colours, point func(r *analyze.Row) (Point, bo
 		out[i].Points = append(out[i].Points, p)
 		rows = append(rows, row)
 	}
+	if longest(out) == 1 { // each row is its own: it is called as everywhere else
+		for i := range out {
+			out[i].Name = mark(rows[i], Latin(s.Name(rows[i])))
+		}
+	}
 	for i := range out {
 		slices.SortStableFunc(out[i].Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
 	}

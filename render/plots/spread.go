@@ -8,6 +8,13 @@ import (
 	"github.com/benchreport/benchreport/bench"
 )
 
+// How many values a curve and a histogram of them must have: fewer are a picture
+// of chance.
+const (
+	fewestForCDF       = 20
+	fewestForHistogram = 100
+)
+
 // spreads (P6): how the latencies of requests scatter, as a share of requests
 // up to a latency, and as a histogram where there is one run.
 func spreads(s *analyze.Section, c *colours) []Figure {
@@ -19,7 +26,7 @@ func spreads(s *analyze.Section, c *colours) []Figure {
 		var first bench.Spread
 		for _, row := range s.Rows {
 			for _, sp := range row.Runs[0].Spreads {
-				if sp.Name != family || len(sp.Quantiles) < 3 || len(cdf.Series) >= 8 {
+				if sp.Name != family || sp.N < fewestForCDF || len(sp.Quantiles) < 3 || len(cdf.Series) >= 8 {
 					continue
 				}
 				name := mark(row, Latin(s.Name(row)))
@@ -34,11 +41,8 @@ func spreads(s *analyze.Section, c *colours) []Figure {
 		if len(cdf.Series) == 0 {
 			continue
 		}
-		for i := range cdf.Series {
-			cdf.Series[i].Plain = false
-		}
 		out = append(out, cdf)
-		if len(cdf.Series) == 1 {
+		if len(cdf.Series) == 1 && first.N >= fewestForHistogram {
 			out = append(out, histogram(first, title, cdf.Series[0].Colour))
 		}
 	}
