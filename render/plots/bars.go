@@ -48,9 +48,22 @@ func bars(s *analyze.Section, c *colours) []Figure {
 			f.Series = append(f.Series, Series{Name: name, Colour: c.get(mark(row, configuration(s, row))), Points: []Point{{X: float64(len(f.Bars)), Y: y, Err: err, Hollow: hollow(row)}}})
 			f.Bars = append(f.Bars, name)
 		}
+		if mixed(s) {
+			f.Notes = append(f.Notes, "Workloads differ: not every bar can be compared with every other.")
+		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// mixed reports whether rows of different workloads stand beside each other.
+func mixed(s *analyze.Section) bool {
+	for i, k := range s.Keys {
+		if bench.IsWorkload(k) && slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool { return r.Keys[i] != s.Rows[0].Keys[i] }) {
+			return true
+		}
+	}
+	return false
 }
 
 func longestLine(s *analyze.Section, c *colours) int {
