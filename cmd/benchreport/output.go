@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -27,7 +29,7 @@ func (f *outputFlags) open(a *app) (*output, error) {
 	}
 	temp, err := os.CreateTemp(filepath.Dir(f.Output), ".benchreport-*")
 	if err != nil {
-		return nil, fmt.Errorf("cannot write %s: %w", f.Output, err)
+		return nil, fmt.Errorf("cannot write %s: %w", f.Output, cause(err))
 	}
 	return &output{temp, temp, f.Output}, nil
 }
@@ -41,15 +43,24 @@ func (o *output) close(err error) error {
 		return nil
 	}
 	if err != nil {
-		return o.abandon(fmt.Errorf("writing %s: %w", o.name, err))
+		return o.abandon(fmt.Errorf("writing %s: %w", o.name, cause(err)))
 	}
 	if err := o.temp.Chmod(0o644); err != nil {
 		return o.abandon(err)
 	}
 	if err := o.temp.Close(); err != nil {
-		return o.abandon(fmt.Errorf("writing %s: %w", o.name, err))
+		return o.abandon(fmt.Errorf("writing %s: %w", o.name, cause(err)))
 	}
 	return os.Rename(o.temp.Name(), o.name)
+}
+
+// cause is an error without the temporary name, which tells a user nothing.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }
 
 // abandon removes what was written and hands the error on.

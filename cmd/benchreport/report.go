@@ -2,7 +2,7 @@ package main
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -67,22 +67,21 @@ func (c *reportCmd) Run(a *app) error {
 			info.Files = append(info.Files, f)
 		}
 	}
-	if err := writePlots(filepath.Join(c.Output, "plots"), rep, figures); err != nil {
-		return err
-	}
+	// The page comes first: a folder with it is known as ours, so that an
+	// interrupted report can be written again.
 	for _, f := range []struct {
 		name, ext string
 		write     func(io.Writer, *analyze.Report, map[*analyze.Section][]plots.Figure, render.ReportInfo) error
 	}{
-		{"README.md", ".md", render.ReportMarkdown},
 		{"report.html", ".html", render.ReportHTML},
+		{"README.md", ".md", render.ReportMarkdown},
 	} {
 		info.Template = own[f.ext]
 		if err := writeFile(filepath.Join(c.Output, f.name), func(w io.Writer) error { return f.write(w, rep, figures, info) }); err != nil {
 			return err
 		}
 	}
-	return nil
+	return writePlots(filepath.Join(c.Output, "plots"), rep, figures)
 }
 
 // templates reads the user's own templates, by extension.
@@ -150,7 +149,7 @@ func (c *reportCmd) folder() error {
 			return fmt.Errorf("%s is not empty and not a report of ours: --force writes into it all the same", c.Output)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(c.Output, "plots"), 0o755); err != nil {
+	if err := os.MkdirAll(c.Output, 0o755); err != nil {
 		return fmt.Errorf("cannot write %s: %w", c.Output, err)
 	}
 	return nil
@@ -161,24 +160,22 @@ func writePlots(dir string, rep *analyze.Report, figures map[*analyze.Section][]
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot write %s: %w", dir, err)
 	}
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	var all error
-	slots := make(chan struct{}, 4)
+	var all []plots.Figure
 	for _, s := range rep.Sections {
-		for _, f := range figures[s] {
-			wg.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				err := writeFile(filepath.Join(dir, f.Name+".png"), func(w io.Writer) error { return plots.PNG(w, &f) })
-				mu.Lock()
-				all = errors.Join(all, err)
-				mu.Unlock()
-			})
-		}
+		all = append(all, figures[s]...)
+	}
+	errs := make([]error, len(all)) // by figure, so that the first is always the same
+	slots := make(chan struct{}, 4)
+	var wg sync.WaitGroup
+	for i := range all {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			errs[i] = writeFile(filepath.Join(dir, all[i].Name+".png"), func(w io.Writer) error { return plots.PNG(w, &all[i]) })
+		})
 	}
 	wg.Wait()
-	return all
+	return cmp.Or(errs...)
 }
 
 // plotLink is the folder of the plots as seen from the report.
