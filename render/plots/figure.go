@@ -82,6 +82,9 @@ func Of(rep *analyze.Report) map[*analyze.Section][]Figure {
 					if len(part.Rows) < len(s.Rows) {
 						f.Title += ", " + Latin(part.Rows[0].Input)
 					}
+					if f.escapes() {
+						f.Notes = append(f.Notes, `\uXXXX stands for a letter that the font does not have.`)
+					}
 					f.Name = fileName(s, f.Name)
 					if used[f.Name]++; used[f.Name] > 1 {
 						f.Name += "-" + strconv.Itoa(used[f.Name])
@@ -147,6 +150,11 @@ func (f *Figure) points() int {
 		}
 	}
 	return n
+}
+
+// escapes reports whether a name in the figure has escaped letters.
+func (f *Figure) escapes() bool {
+	return strings.Contains(f.Title+strings.Join(f.Bars, " "), `\u`) || slices.ContainsFunc(f.Series, func(s Series) bool { return strings.Contains(s.Name, `\u`) })
 }
 
 // Points writes the data of a figure as text, for tests and for people who would

@@ -183,6 +183,15 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestEscapes holds that a figure says what it could not write.
+func TestEscapes(t *testing.T) {
+	for _, f := range figuresOfRuns(t, []*bench.Run{serving("模型", "8", 100), serving("b", "8", 90)}) {
+		if !strings.Contains(f.Points(), `\u6A21\u578B`) || !strings.Contains(f.Points(), "a letter that the font does not have") {
+			t.Errorf("no escape, or no note: %s", f.Points())
+		}
+	}
+}
+
 // TestFewPoints holds that one point is no figure.
 func TestFewPoints(t *testing.T) {
 	if f := figuresOfRuns(t, []*bench.Run{serving("one", "8", 100)}); len(f) != 0 {
