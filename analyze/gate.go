@@ -48,6 +48,7 @@ type GateResult struct {
 	Name    string // of the thing: its settings
 	Outcome string // a verdict, missing or accepted
 	Fails   bool
+	Run     *bench.Run // the first that it is about
 }
 
 // Accepted is the outcome of a regression under a waiver.
@@ -318,7 +319,7 @@ func (g *Gate) add(r GateResult, run *bench.Run, o GateOptions) {
 			}
 		}
 	}
-	r.Fails = slices.Contains(g.FailOn, r.Outcome)
+	r.Run, r.Fails = run, slices.Contains(g.FailOn, r.Outcome)
 	g.Pass = g.Pass && !r.Fails
 	g.Results = append(g.Results, r)
 }

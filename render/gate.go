@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -12,11 +14,103 @@ import (
 )
 
 // GateMarkdown writes the outcome of a gate as Markdown.
-func GateMarkdown(w io.Writer, g *analyze.Gate) error { return gateDocument(g).markdown(w) }
+func GateMarkdown(w io.Writer, g *analyze.Gate) error {
+	return gateDocument(g, gateStyle{}).markdown(w)
+}
+
+// GateComment writes the outcome of a gate as a comment of at most limit bytes.
+// What does not fit is left out, the least important first and what fails the
+// gate last, and the comment says so, with the command that shows it.
+func GateComment(w io.Writer, g *analyze.Gate, command string, limit int) error {
+	return writeComment(w, g, gateStyle{command: command}, limit)
+}
+
+// CompareComment writes a comparison as a comment of at most limit bytes, in the
+// form of a gate's, but without a word on passing.
+func CompareComment(w io.Writer, rep *analyze.Report, o analyze.Options, command string, limit int) error {
+	g := &analyze.Gate{Report: rep, Options: o}
+	counts := map[string]int{}
+	for _, s := range rep.Sections {
+		for _, ch := range s.Changes {
+			for _, c := range ch.By {
+				name := c.Head
+				for _, k := range c.Key {
+					name += " " + k.Key + "=" + k.Value
+				}
+				if ch.Row.Extrapolated() {
+					name += " †"
+				}
+				counts[c.Verdict]++
+				g.Results = append(g.Results, analyze.GateResult{Comparison: c, Name: name, Outcome: c.Verdict, Fails: c.Verdict == analyze.Regressed})
+			}
+		}
+		g.Notes = append(g.Notes, footnotes(s)...)
+	}
+	if len(g.Results) == 0 { // one run: nothing to hold against anything
+		return compareDocument(rep, CompareStyle{}).markdown(w)
+	}
+	order := []string{analyze.Regressed, analyze.Improved, analyze.Unchanged, analyze.Inconclusive, analyze.Incomparable}
+	slices.SortStableFunc(g.Results, func(a, b analyze.GateResult) int {
+		return slices.Index(order, a.Outcome) - slices.Index(order, b.Outcome)
+	})
+	mark := outcomeMarks[analyze.Unchanged]
+	var parts []string
+	for _, o := range order {
+		if counts[o] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[o], o))
+		}
+	}
+	switch {
+	case counts[analyze.Regressed] > 0:
+		mark = outcomeMarks[analyze.Regressed]
+	case counts[analyze.Improved] > 0:
+		mark = outcomeMarks[analyze.Improved]
+	}
+	sentence := fmt.Sprintf("%s of %s %s", mark, count(len(g.Results), "result"), strings.Join(parts, ", "))
+	return writeComment(w, g, gateStyle{sentence: sentence, comparison: true, command: command}, limit)
+}
+
+func writeComment(w io.Writer, g *analyze.Gate, style gateStyle, limit int) error {
+	var b bytes.Buffer
+	for style.failing = len(g.Results); ; {
+		b.Reset()
+		if err := gateDocument(g, style).markdown(&b); err != nil {
+			return err
+		}
+		if b.Len() <= limit || style.failing == 0 {
+			break
+		}
+		if style.shed < shedPassing {
+			style.shed++
+		} else {
+			style.failing /= 2
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// A gateStyle is how the outcome of a gate is written.
+type gateStyle struct {
+	sentence   string // instead of the gate's own
+	comparison bool   // it is no gate that can pass
+
+	shed    int    // how much is left out because there is no room
+	failing int    // where all but failing results are out: how many of those are shown
+	command string // that shows all
+}
+
+// What is left out, in this order.
+const (
+	shedUnchanged = 1 + iota
+	shedOthers    // all that neither changed nor fails
+	shedDetails   // findings that are no errors, and notes
+	shedPassing   // all that does not fail
+)
 
 // GateText writes the outcome of a gate for a terminal.
 func GateText(w io.Writer, g *analyze.Gate, colour bool) error {
-	return gateDocument(g).plain(w, colour)
+	return gateDocument(g, gateStyle{}).plain(w, colour)
 }
 
 // outcomeMarks are beside the words, never instead of them.
@@ -27,35 +121,82 @@ var outcomeMarks = map[string]string{
 
 // gateDocument says first whether the gate passed, then what failed, and the
 // rest folded.
-func gateDocument(g *analyze.Gate) *document {
+func gateDocument(g *analyze.Gate, style gateStyle) *document {
 	d := &document{}
-	d.heading(3, plainText("%s", gateSentence(g)))
-	d.paragraph(plainText("%s", gateCounts(g)))
+	sentence := style.sentence
+	if sentence == "" {
+		sentence = gateSentence(g)
+	}
+	d.heading(3, plainText("%s", sentence))
+	d.paragraph(plainText("%s", gateCounts(g, style.comparison)))
 	changed := func(r analyze.GateResult) bool {
 		untested := !r.Tested && r.Outcome == analyze.Inconclusive && math.Abs(r.DeltaPct) >= 100*r.Threshold
 		return untested || r.Fails || r.Outcome == analyze.Improved || r.Outcome == analyze.Accepted || r.Outcome == analyze.Regressed
 	}
-	if t := gateTable(g, changed); len(t.rows) > 0 {
-		d.add(t)
+	left := map[string]int{} // out, by outcome
+	failing := 0
+	leaveOut := func(r analyze.GateResult) bool {
+		switch {
+		case r.Fails:
+			failing++
+			return style.shed == shedPassing && failing > style.failing
+		case style.shed >= shedPassing, style.shed >= shedOthers && !changed(r), style.shed >= shedUnchanged && r.Outcome == analyze.Unchanged:
+			return true
+		}
+		return false
 	}
-	rest := &document{}
-	if t := gateTable(g, func(r analyze.GateResult) bool { return !changed(r) }); len(t.rows) > 0 {
-		rest.add(t)
-		d.details(count(len(t.rows), "other result"), rest)
+	shown := map[bool][]analyze.GateResult{} // by whether it changed
+	for _, r := range g.Results {
+		if leaveOut(r) {
+			left[r.Outcome]++
+			continue
+		}
+		shown[changed(r)] = append(shown[changed(r)], r)
+	}
+	if len(shown[true]) > 0 {
+		d.add(gateTable(g, shown[true]))
+	}
+	if len(shown[false]) > 0 {
+		rest := &document{}
+		rest.add(gateTable(g, shown[false]))
+		d.details(count(len(shown[false]), "other result"), rest)
 	}
 	if len(g.Differs) > 0 {
-		d.paragraph(plainText("Base and head differ in %s.", strings.Join(g.Differs, ", ")))
+		d.paragraph(plainText("Base and head differ in %s.", shortened(strings.Join(g.Differs, ", "), style.shed)))
 	}
-	if items := findingItems(g.Report); len(items) > 0 {
-		d.paragraph(strong("Read with care"))
-		d.list(items...)
+	if style.shed < shedDetails {
+		if items := findingItems(g.Report); len(items) > 0 {
+			d.paragraph(strong("Read with care"))
+			d.list(items...)
+		}
+		var notes [][]span
+		for _, n := range slices.Compact(slices.Clone(g.Notes)) {
+			notes = append(notes, []span{plainText("%s", n)})
+		}
+		d.list(notes...)
 	}
-	var notes [][]span
-	for _, n := range slices.Compact(slices.Clone(g.Notes)) {
-		notes = append(notes, []span{plainText("%s", n)})
+	if style.shed > 0 {
+		var parts []string
+		for _, o := range [...]string{analyze.Regressed, analyze.Incomparable, analyze.Missing, analyze.Accepted, analyze.Improved, analyze.Inconclusive, analyze.Unchanged} {
+			if n := left[o]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, o))
+			}
+		}
+		if style.shed >= shedDetails {
+			parts = append(parts, "findings and notes")
+		}
+		d.paragraph(plainText("Left out, as a comment has only so much room: %s. All of it is shown by", strings.Join(parts, ", ")))
+		d.blocks = append(d.blocks, block{code: shortened(style.command, style.shed)})
 	}
-	d.list(notes...)
 	return d
+}
+
+// shortened cuts what could be of any length where room is scarce.
+func shortened(s string, level int) string {
+	if level > 0 {
+		return shorten(s, 2000)
+	}
+	return s
 }
 
 // gateSentence is the verdict in a sentence with its figures.
@@ -112,7 +253,7 @@ func gateSentence(g *analyze.Gate) string {
 }
 
 // gateCounts counts the outcomes and says how they were found.
-func gateCounts(g *analyze.Gate) string {
+func gateCounts(g *analyze.Gate, comparison bool) string {
 	var parts []string
 	for _, o := range [...]string{analyze.Regressed, analyze.Incomparable, analyze.Missing, analyze.Accepted, analyze.Unchanged, analyze.Improved, analyze.Inconclusive} {
 		if n := g.Count(o); n > 0 || o == analyze.Regressed || o == analyze.Improved {
@@ -155,11 +296,15 @@ func gateCounts(g *analyze.Gate) string {
 	if alpha == 0 {
 		alpha = 0.05
 	}
-	parts = append(parts, fmt.Sprintf("α %.3g (Holm)", alpha))
+	correction, gated := "Holm", "Gated"
+	if comparison {
+		correction, gated = "Benjamini–Hochberg", "Compared"
+	}
+	parts = append(parts, fmt.Sprintf("α %.3g (%s)", alpha, correction))
 	if thresholds != nil {
 		parts = append(parts, "thresholds "+strings.Join(thresholds, ", "))
 	}
-	return strings.Join(parts, " · ") + ". Gated: " + strings.Join(metrics, ", ") + "."
+	return strings.Join(parts, " · ") + ". " + gated + ": " + strings.Join(metrics, ", ") + "."
 }
 
 func span2(lo, hi int) string {
@@ -172,8 +317,8 @@ func span2(lo, hi int) string {
 	return fmt.Sprintf("%d to %d", lo, hi)
 }
 
-// gateTable lists the results for which keep is true.
-func gateTable(g *analyze.Gate, keep func(analyze.GateResult) bool) *table {
+// gateTable lists results of a gate.
+func gateTable(g *analyze.Gate, results []analyze.GateResult) *table {
 	t := &table{}
 	t.column("", false)
 	t.column("What", false)
@@ -185,13 +330,13 @@ func gateTable(g *analyze.Gate, keep func(analyze.GateResult) bool) *table {
 			break
 		}
 	}
+	if head == "head" { // several, or within one input
+		base = "base"
+	}
 	t.column(base, true)
 	t.column(head, true)
 	t.column("Change", false)
-	for _, r := range g.Results {
-		if !keep(r) {
-			continue
-		}
+	for _, r := range results {
 		row := []string{outcomeMarks[r.Outcome], shorten(r.Name, 60), bench.Lookup(r.Metric).Title}
 		if r.Outcome == analyze.Missing {
 			t.rows = append(t.rows, append(row, "", "", "missing: "+r.Reason))
@@ -219,13 +364,19 @@ func gateTable(g *analyze.Gate, keep func(analyze.GateResult) bool) *table {
 	return t
 }
 
+// headInput is the name of the head, where there is one.
 func headInput(g *analyze.Gate) string {
+	head := ""
 	for _, r := range g.Runs {
-		if r.Input != g.Report.Baseline {
-			return r.Input
+		switch {
+		case r.Input == g.Report.Baseline || r.Input == head:
+		case head == "":
+			head = r.Input
+		default:
+			return "head"
 		}
 	}
-	return "head"
+	return cmp.Or(head, "head")
 }
 
 // shownValue writes a mean with the digits of the logs.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
+	"github.com/benchreport/benchreport/forge"
 	"github.com/benchreport/benchreport/render"
 	"github.com/benchreport/benchreport/render/plots"
 )
@@ -18,7 +19,7 @@ type compareCmd struct {
 	outputFlags
 	compareFlags
 	Plots  string `help:"Write plots as PNG into this folder, and link them." placeholder:"DIR"`
-	Format string `help:"How to write it: ${enum}." enum:"md,text,html,csv,json" default:"md"`
+	Format string `help:"How to write it: ${enum}." enum:"md,text,html,csv,json,github" default:"md"`
 }
 
 // compareFlags are shared by the commands that compare runs.
@@ -133,6 +134,8 @@ func (c *compareCmd) Run(a *app) error {
 		err = render.CompareJSON(out, rep, problems)
 	case "csv":
 		err = render.CompareCSV(out, rep)
+	case "github":
+		err = render.CompareComment(out, rep, options, "benchreport compare "+strings.Join(quoted(relative(c.Inputs)), " "), forge.Limit)
 	case "html":
 		err = render.CompareHTML(out, rep, style)
 	case "text":

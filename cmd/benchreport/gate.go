@@ -4,31 +4,40 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
+	"github.com/benchreport/benchreport/forge"
 	"github.com/benchreport/benchreport/parse"
 	"github.com/benchreport/benchreport/render"
 )
 
 type gateCmd struct {
-	sideFlags
+	gateFlags
 	outputFlags
+	SelfTest bool   `help:"Feed the gate a made-up regression of the base, and fail if it lets that pass."`
+	Format   string `help:"How to write it: ${enum}." enum:"md,text,json,github" default:"md"`
+}
+
+// gateFlags are what a gate holds against what, and how.
+type gateFlags struct {
+	sideFlags
 	statFlags
 	Metrics       []string `help:"What is gated (default: the primary metrics of each tool)." placeholder:"NAMES"`
 	Where         []string `help:"Keep only runs for which all of KEY=VALUE, KEY!=VALUE and KEY~REGEX hold." placeholder:"KEY=VALUE" sep:"none"`
 	Partial       string   `help:"May runs that did not complete all requests be compared: ${enum}." enum:"exclude,include" default:"exclude"`
 	FailOn        []string `help:"What the gate does not let pass: of regressed, incomparable, missing, inconclusive, improved, unchanged (default: the first three)." placeholder:"OUTCOMES"`
 	WithinProcess bool     `help:"Let the repetitions of llama-bench inside one process count as runs."`
-	SelfTest      bool     `help:"Feed the gate a made-up regression of the base, and fail if it lets that pass."`
 	Today         string   `help:"The date against which waivers expire (default: today)." placeholder:"YYYY-MM-DD"`
-	Format        string   `help:"How to write it: ${enum}." enum:"md,text,json,github" default:"md"`
+
+	selfTest bool // the head is the base, made worse
 }
 
 // sideFlags name the two sets of logs that a gate holds against each other.
 type sideFlags struct {
-	Base    []string `help:"Logs of the base. May be repeated; takes what an INPUT takes." placeholder:"INPUT" sep:"none" required:""`
+	Base    []string `help:"Logs of the base. May be repeated; takes what an INPUT takes." placeholder:"INPUT" sep:"none"`
 	Head    []string `help:"Logs of the head. May be repeated; takes what an INPUT takes." placeholder:"INPUT" sep:"none"`
 	Lenient bool     `help:"Go on with exit status 0 or 1 even if some input could not be read."`
 
@@ -46,6 +55,10 @@ func (c *gateCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if len(c.Base) == 0 {
+		return out.abandon(errors.New("--base: expected the logs of the base"))
+	}
+	c.selfTest = c.SelfTest
 	g, problems, err := c.gate(a)
 	if err != nil {
 		return out.abandon(err)
@@ -55,6 +68,8 @@ func (c *gateCmd) Run(a *app) error {
 		err = render.GateJSON(out, g, problems)
 	case "text":
 		err = render.GateText(out, g, c.Output == "" && isTerminal(a.stdout))
+	case "github":
+		err = render.GateComment(out, g, c.command(), forge.Limit)
 	default:
 		err = render.GateMarkdown(out, g)
 	}
@@ -68,8 +83,20 @@ func (c *gateCmd) Run(a *app) error {
 	return out.close(err)
 }
 
+// command is what shows the whole report.
+func (f *sideFlags) command() string {
+	words := []string{"benchreport", "gate"}
+	for _, b := range relative(f.Base) {
+		words = append(words, "--base", quote(b))
+	}
+	for _, h := range relative(f.Head) {
+		words = append(words, "--head", quote(h))
+	}
+	return strings.Join(words, " ")
+}
+
 // gate reads both sides and compares them.
-func (c *gateCmd) gate(a *app) (*analyze.Gate, []bench.Problem, error) {
+func (c *gateFlags) gate(a *app) (*analyze.Gate, []bench.Problem, error) {
 	o := analyze.GateOptions{Options: analyze.Options{Metrics: c.Metrics, IncludePartial: c.Partial == "include"}, FailOn: c.FailOn, Waivers: a.config.waivers, Today: c.Today}
 	if err := c.statFlags.apply(&o.Options); err != nil {
 		return nil, nil, err
@@ -96,7 +123,7 @@ func (c *gateCmd) gate(a *app) (*analyze.Gate, []bench.Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.SelfTest {
+	if c.selfTest {
 		g, err := analyze.RunGate(base, analyze.Worsen(base, selfTestShare, base[0].Input+", made worse"), o)
 		return g, problems, err
 	}

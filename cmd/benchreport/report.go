@@ -58,7 +58,7 @@ func (c *reportCmd) Run(a *app) error {
 		return err
 	}
 	figures := plots.Of(rep)
-	info := render.ReportInfo{Title: c.Title, PlotDir: "plots", Command: "benchreport report " + strings.Join(quoted(c.names()), " ") + " -o report"}
+	info := render.ReportInfo{Title: c.Title, PlotDir: "plots", Command: "benchreport report " + strings.Join(quoted(relative(c.Inputs)), " ") + " -o report"}
 	if info.Title == "" {
 		info.Title = "Benchmark report"
 	}
@@ -104,10 +104,10 @@ func (c *reportCmd) templates() (map[string]string, error) {
 	return out, nil
 }
 
-// names are the inputs without the folders that only this machine has.
-func (c *reportCmd) names() []string {
+// relative are inputs without the folders that only this machine has.
+func relative(inputs []string) []string {
 	var out []string
-	for _, arg := range c.Inputs {
+	for _, arg := range inputs {
 		label, path, ok := strings.Cut(arg, "=")
 		if !ok {
 			label, path = "", arg
