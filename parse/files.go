@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -212,7 +213,7 @@ func (res *Result) dropCopies() {
 		}
 		k := key{r.Source.Tool, *r.Completed, in.Raw, out.Raw}
 		for _, o := range byCounts[k] {
-			if drop[o] || o.Source.File == r.Source.File && o.Source.Line != r.Source.Line || !sameLabel(o, r) || !sameFigures(o, r) {
+			if drop[o] || o.Source.File == r.Source.File && o.Source.Line != r.Source.Line || !sameLabel(o, r) || !sameFigures(o, r) || contradict(o, r) {
 				continue
 			}
 			kept, copied := o, r
@@ -259,6 +260,18 @@ func sameFigures(a, b *bench.Run) bool {
 		n++
 	}
 	return n >= 4
+}
+
+// contradict reports whether two runs say that they measured different things. A
+// model may have its folder in one and not in the other.
+func contradict(a, b *bench.Run) bool {
+	for _, key := range [...]string{"model", "concurrency", "request_rate"} {
+		x, y := path.Base(a.Config.Get(key)), path.Base(b.Config.Get(key))
+		if a.Config.Has(key) && b.Config.Has(key) && !strings.EqualFold(x, y) {
+			return true
+		}
+	}
+	return false
 }
 
 // stem is the name of a file without folder and extension, the one of a
