@@ -48,7 +48,8 @@ type GateResult struct {
 	Name    string // of the thing: its settings
 	Outcome string // a verdict, missing or accepted
 	Fails   bool
-	Run     *bench.Run // the first that it is about
+	Run     *bench.Run   // the first that it is about
+	Values  [2][]float64 // of the runs of the base and of the head
 }
 
 // Accepted is the outcome of a regression under a waiver.
@@ -98,7 +99,7 @@ func RunGate(base, head []*bench.Run, o GateOptions) (*Gate, error) {
 	for _, s := range rep.Sections {
 		for _, ch := range s.Changes {
 			for _, c := range ch.By {
-				g.add(GateResult{Comparison: c, Name: rowSettings(s, ch.Row), Outcome: c.Verdict}, ch.Row.Runs[0], o)
+				g.add(GateResult{Comparison: c, Name: rowSettings(s, ch.Row), Outcome: c.Verdict, Values: [2][]float64{valuesOf(ch.Base, c.Metric), valuesOf(ch.Row, c.Metric)}}, ch.Row.Runs[0], o)
 			}
 		}
 	}
@@ -297,6 +298,20 @@ func gatedOf(tool string, runs []*bench.Run) []string {
 			if has(m) {
 				out = append(out, m)
 			}
+		}
+	}
+	return out
+}
+
+// valuesOf are the values of a metric in the runs of a row.
+func valuesOf(row *Row, metric string) []float64 {
+	if row == nil {
+		return nil
+	}
+	var out []float64
+	for _, r := range row.Runs {
+		if m, ok := r.Metric(metric); ok {
+			out = append(out, m.Value)
 		}
 	}
 	return out

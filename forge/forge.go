@@ -44,6 +44,9 @@ type comment struct {
 	ID   int64  `json:"id"`
 	Body string `json:"body"`
 	URL  string `json:"html_url"`
+	User struct {
+		Type string `json:"type"`
+	} `json:"user"`
 }
 
 // Post creates the comment that starts with the marker, or updates it. If
@@ -59,8 +62,7 @@ func (c *Client) Post(ctx context.Context, marker, body string) error {
 	}
 	if len(ours) > 0 {
 		err := c.update(ctx, ours[len(ours)-1].ID, body)
-		var status *StatusError
-		if errors.As(err, &status) && status.Code == http.StatusNotFound { // deleted in between
+		if notOurs(err) { // deleted in between, or of somebody who put our marker there
 			ours = nil
 		} else if err != nil {
 			return err
@@ -81,11 +83,18 @@ func (c *Client) Post(ctx context.Context, marker, body string) error {
 		if u := ours[len(ours)-1].URL; u != "" {
 			note = "This report was replaced by [a newer one](" + u + ")."
 		}
-		if err := c.update(ctx, ours[i].ID, note); err != nil {
+		if err := c.update(ctx, ours[i].ID, note); err != nil && !notOurs(err) {
 			return err
 		}
 	}
 	return nil
+}
+
+// notOurs reports whether a comment could not be changed because it is gone or
+// belongs to somebody else.
+func notOurs(err error) bool {
+	var status *StatusError
+	return errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusForbidden)
 }
 
 // find lists the comments that start with the marker, oldest first. A comment
@@ -111,7 +120,10 @@ func (c *Client) find(ctx context.Context, marker string) ([]comment, error) {
 			}
 			seen[x.ID] = true
 			fresh++
-			if strings.HasPrefix(strings.TrimSpace(x.Body), marker) {
+			// The token of a GitHub Actions job posts as a bot: a person with our
+			// marker could rewrite the report behind our back.
+			forged := strings.HasPrefix(c.Token, "ghs_") && x.User.Type == "User"
+			if strings.HasPrefix(strings.TrimSpace(x.Body), marker) && !forged {
 				ours = append(ours, x)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	token  = "secret-token-123"
+	token  = "ghs_secret-token-123"
 	marker = "<!-- benchreport:main -->"
 )
 
@@ -182,6 +182,32 @@ func TestDeletedInBetween(t *testing.T) {
 			t.Errorf("comments: %+v", f.comments)
 		}
 	})
+}
+
+// TestForged holds that a person who posts our marker does not get our report
+// into a comment that they can edit, nor keeps it from being posted.
+func TestForged(t *testing.T) {
+	f, c, _ := start(t, "github")
+	f.add(marker + "\nall is well")
+	f.comments[0].User.Type = "User"
+	if err := c.Post(context.Background(), marker, marker+"\nours"); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.comments) != 2 || f.comments[0].Body != marker+"\nall is well" || f.comments[1].Body != marker+"\nours" {
+		t.Errorf("comments: %+v", f.comments)
+	}
+
+	f, c, _ = start(t, "gitlab")
+	f.add(marker + "\nall is well")
+	f.fail = func(r *http.Request) (int, http.Header, string) {
+		if r.Method == http.MethodPut {
+			return 403, nil, "not your note"
+		}
+		return 0, nil, ""
+	}
+	if err := c.Post(context.Background(), marker, marker+"\nours"); err != nil || len(f.comments) != 2 || f.comments[1].Body != marker+"\nours" {
+		t.Errorf("%v, comments: %+v", err, f.comments)
+	}
 }
 
 func TestRetries(t *testing.T) {

@@ -22,7 +22,7 @@ func GateMarkdown(w io.Writer, g *analyze.Gate) error {
 // What does not fit is left out, the least important first and what fails the
 // gate last, and the comment says so, with the command that shows it.
 func GateComment(w io.Writer, g *analyze.Gate, command string, limit int) error {
-	return writeComment(w, g, gateStyle{command: command}, limit)
+	return writeComment(w, g, gateStyle{command: command, sparks: true}, limit)
 }
 
 // CompareComment writes a comparison as a comment of at most limit bytes, in the
@@ -94,6 +94,7 @@ func writeComment(w io.Writer, g *analyze.Gate, style gateStyle, limit int) erro
 type gateStyle struct {
 	sentence   string // instead of the gate's own
 	comparison bool   // it is no gate that can pass
+	sparks     bool   // with a small picture of the runs, for where there are no plots
 
 	shed    int    // how much is left out because there is no room
 	failing int    // where all but failing results are out: how many of those are shown
@@ -154,7 +155,13 @@ func gateDocument(g *analyze.Gate, style gateStyle) *document {
 		shown[changed(r)] = append(shown[changed(r)], r)
 	}
 	if len(shown[true]) > 0 {
-		d.add(gateTable(g, shown[true]))
+		t := gateTable(g, shown[true])
+		if style.sparks && addSparks(t, shown[true]) {
+			d.add(t)
+			d.paragraph(plainText("Runs: a bar a run, of the base and of the head, from the smallest value of both to the largest."))
+		} else {
+			d.add(t)
+		}
 	}
 	if len(shown[false]) > 0 {
 		rest := &document{}
@@ -362,6 +369,45 @@ func gateTable(g *analyze.Gate, results []analyze.GateResult) *table {
 		t.rows = append(t.rows, append(row, text))
 	}
 	return t
+}
+
+// addSparks adds a column with a bar for each run of both sides, and reports
+// whether there is one: two runs a side are no picture.
+func addSparks(t *table, results []analyze.GateResult) bool {
+	const fewest, most = 3, 20
+	sparks := make([]string, len(results))
+	some := false
+	for i, r := range results {
+		base, head := r.Values[0], r.Values[1]
+		if len(base) < fewest || len(head) < fewest || len(base) > most || len(head) > most {
+			continue
+		}
+		lo, hi := min(slices.Min(base), slices.Min(head)), max(slices.Max(base), slices.Max(head))
+		sparks[i] = spark(base, lo, hi) + " " + spark(head, lo, hi)
+		some = true
+	}
+	if !some {
+		return false
+	}
+	t.column("Runs", false)
+	for i := range t.rows {
+		t.rows[i] = append(t.rows[i], sparks[i])
+	}
+	return true
+}
+
+// spark draws values between lo and hi.
+func spark(values []float64, lo, hi float64) string {
+	levels := []rune("▁▂▃▄▅▆▇█")
+	var b strings.Builder
+	for _, v := range values {
+		i := 0
+		if hi > lo {
+			i = int((v-lo)/(hi-lo)*float64(len(levels)-1) + 0.5)
+		}
+		b.WriteRune(levels[min(max(i, 0), len(levels)-1)])
+	}
+	return b.String()
 }
 
 // headInput is the name of the head, where there is one.
