@@ -92,7 +92,7 @@ func distinct(runs []*bench.Run, f func(*bench.Run) string) []string {
 func pivotKey(runs []*bench.Run, keys []string) string {
 	for _, k := range keys {
 		switch k {
-		case "model", "quant", "test", "depth", "engine":
+		case "model", "params", "model_n_params", "quant", "test", "depth", "engine":
 			continue
 		}
 		groups := map[string]map[string]bool{}

@@ -392,6 +392,9 @@ func newSection(runs []*bench.Run, o Options) *Section {
 	}
 	if o.Rows == nil {
 		s.Keys = slices.DeleteFunc(s.Keys, func(k string) bool { return k == "quant" && toldByModel(runs) })
+		if k := namesakes(runs); k != "" {
+			s.Keys = slices.Insert(s.Keys, slices.Index(s.Keys, "model")+1, k)
+		}
 	}
 	if len(s.Columns) == 1 && s.pivot(runs, o) {
 		return s
@@ -416,6 +419,26 @@ func newSection(runs []*bench.Run, o Options) *Section {
 	s.alignDigits()
 	s.sort(o)
 	return s
+}
+
+// namesakes is the key that tells models of one name apart: llama-bench calls
+// every model of a size that it does not know "llama ?B". It is "" where names
+// suffice.
+func namesakes(runs []*bench.Run) string {
+	for _, key := range [...]string{"params", "model_n_params"} {
+		of := map[string]string{}
+		for _, r := range runs {
+			model, value := r.Config.Get("model"), r.Config.Get(key)
+			if model == "" || value == "" {
+				continue
+			}
+			if first, ok := of[model]; ok && first != value {
+				return key
+			}
+			of[model] = value
+		}
+	}
+	return ""
 }
 
 // maxKeys is how many settings name a row before a table is too wide to read.

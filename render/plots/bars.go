@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
@@ -88,10 +89,7 @@ func llamaBars(s *analyze.Section, c *colours) []Figure {
 			if test := r.Config.Get("test"); len(test) < 3 || test[:2] != kind || r.Config.Has("depth") || slices.Contains([]byte(test), '+') {
 				continue
 			}
-			name := Latin(r.Config.Get("model") + " " + r.Config.Get("test"))
-			if !s.Across {
-				name = Latin(s.Name(row))
-			}
+			name := Latin(llamaName(s, row) + " " + r.Config.Get("test"))
 			for i, cell := range row.Cells {
 				if len(cell.Runs) == 0 || cell.Value <= 0 {
 					continue
@@ -138,10 +136,11 @@ func llamaDepth(s *analyze.Section, c *colours) []Figure {
 					continue
 				}
 				depth, _ := strconv.ParseFloat("0"+r.Config.Get("depth"), 64)
-				name := Latin(r.Config.Get("model") + " " + test)
+				name := llamaName(s, row) + " " + test
 				if v := s.Columns[i].Variant; v != "" {
-					name = Latin(v + " " + r.Config.Get("model") + " " + test)
+					name = v + " " + name
 				}
+				name = Latin(name)
 				k := slices.IndexFunc(series, func(x Series) bool { return x.Name == name })
 				if k < 0 {
 					k = len(series)
@@ -150,7 +149,7 @@ func llamaDepth(s *analyze.Section, c *colours) []Figure {
 				series[k].Points = append(series[k].Points, Point{X: depth, Y: cell.Value, Err: cell.Std})
 			}
 		}
-		if longest(series) < 2 || len(series) > 12 {
+		if depths(series) < 2 || len(series) > 12 {
 			continue
 		}
 		for i := range series {
@@ -160,6 +159,45 @@ func llamaDepth(s *analyze.Section, c *colours) []Figure {
 			X: Axis{Label: "Depth (tokens)"}, Y: Axis{Label: "t/s"}, Series: series})
 	}
 	return out
+}
+
+// llamaName names what a row measured, without its test and depth: the model,
+// and the settings in which rows differ.
+func llamaName(s *analyze.Section, row *analyze.Row) string {
+	differs := func(of func(r *analyze.Row) string) bool {
+		return slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool { return of(r) != of(row) })
+	}
+	var parts []string
+	if !s.Across && differs(func(r *analyze.Row) string { return r.Input }) {
+		parts = append(parts, row.Input)
+	}
+	model := func(r *analyze.Row) string { return base(r.Runs[0].Config.Get("model")) }
+	if differs(model) {
+		parts = append(parts, model(row))
+	}
+	for i, k := range s.Keys {
+		if k == "model" || k == "test" || k == "depth" || row.Keys[i] == "" {
+			continue
+		}
+		if differs(func(r *analyze.Row) string { return r.Keys[i] }) {
+			parts = append(parts, keyed(k, row.Keys[i]))
+		}
+	}
+	if parts == nil {
+		return model(row)
+	}
+	return strings.Join(parts, " ")
+}
+
+// depths is how many depths the series have.
+func depths(series []Series) int {
+	seen := map[float64]bool{}
+	for _, s := range series {
+		for _, p := range s.Points {
+			seen[p.X] = true
+		}
+	}
+	return len(seen)
 }
 
 // outcomes (P9): requests completed and not.

@@ -232,8 +232,12 @@ func (d *drawn) labels(points []Point, xy plotter.XYs) error {
 func (d *drawn) bars(f *Figure) error {
 	p := d.plot
 	single := true // one bar a category: the category names it
+	taken := map[float64]bool{}
 	for _, s := range f.Series {
-		single = single && (len(s.Points) == 1 || len(f.Series) == 1)
+		for _, p := range s.Points {
+			single = single && !taken[p.X]
+			taken[p.X] = true
+		}
 	}
 	groups := len(f.Series)
 	if single {
@@ -343,7 +347,7 @@ func shortNumber(x float64) string {
 	switch {
 	case math.Abs(x) >= 1e6 || math.Abs(x) < 0.01 && x != 0:
 		return strconv.FormatFloat(x, 'g', 3, 64)
-	case math.Abs(x) >= 100:
+	case math.Abs(x) >= 100, x == math.Trunc(x):
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	case math.Abs(x) >= 10:
 		return strconv.FormatFloat(x, 'f', 1, 64)

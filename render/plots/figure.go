@@ -280,7 +280,10 @@ func keyed(key, value string) string {
 	case "replicas":
 		return "×" + value
 	}
-	return key + value
+	if len(key) <= 3 { // tp8, fa1, ngl99
+		return key + value
+	}
+	return key + "=" + value
 }
 
 func base(path string) string {

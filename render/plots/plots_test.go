@@ -192,6 +192,35 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
+// TestOneCategory holds that several bars of one category stand beside each
+// other, and have a legend.
+func TestOneCategory(t *testing.T) {
+	f := &Figure{Name: "x", Bars: []string{"one"}, Series: []Series{
+		{Name: "completed", Points: []Point{{Y: 14}}}, {Name: "not completed", Colour: 1, Points: []Point{{Y: 6}}},
+	}}
+	d, err := newPlot(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.names) != 2 {
+		t.Errorf("legend %q, want both", d.names)
+	}
+	f.Bars = []string{"one", "two"}
+	f.Series[1].Points[0].X = 1
+	if d, err = newPlot(f); err != nil || len(d.names) != 0 {
+		t.Errorf("a bar a category: legend %q, %v, want none", d.names, err)
+	}
+}
+
+// TestOneDepth holds that runs at one depth are no figure against depth.
+func TestOneDepth(t *testing.T) {
+	for _, f := range figuresOf(t, "../../testdata/llama-bench/seed-hipblaslt.md") {
+		if strings.HasSuffix(f.Name, "-depth") {
+			t.Errorf("%s is drawn", f.Name)
+		}
+	}
+}
+
 // TestFewPoints holds that one point is no figure.
 func TestFewPoints(t *testing.T) {
 	if f := figuresOfRuns(t, []*bench.Run{serving("one", "8", 100)}); len(f) != 0 {
