@@ -66,8 +66,13 @@ var figures = []func(s *analyze.Section, c *colours) []Figure{
 	overTime,
 }
 
+// maxLines is how many lines a figure has before its legend takes the place of
+// what it explains.
+const maxLines = 16
+
 // Of makes the figures that a report has the data for. Figures with fewer than
-// two points say nothing, and are not made.
+// two points say nothing, and those with too many lines as little: they are not
+// made.
 func Of(rep *analyze.Report) map[*analyze.Section][]Figure {
 	out := map[*analyze.Section][]Figure{}
 	used := map[string]int{}
@@ -76,7 +81,7 @@ func Of(rep *analyze.Report) map[*analyze.Section][]Figure {
 			c := &colours{of: map[string]int{}}
 			for _, make := range figures {
 				for _, f := range make(part, c) {
-					if f.points() < 2 {
+					if f.points() < 2 || f.Bars == nil && len(f.Series) > maxLines {
 						continue
 					}
 					if len(part.Rows) < len(s.Rows) {

@@ -53,7 +53,13 @@ func lines(s *analyze.Section, c *colours, point func(r *analyze.Row) (Point, bo
 		}
 	}
 	for i := range out {
-		slices.SortStableFunc(out[i].Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+		points := out[i].Points
+		slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+		// Several runs at one load, which differ in more than is told here: a line
+		// through them would go up and down.
+		for k := 1; k < len(points); k++ {
+			out[i].Line = out[i].Line && points[k].X != points[k-1].X
+		}
 	}
 	return out, rows
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -217,6 +218,33 @@ func TestOneDepth(t *testing.T) {
 	for _, f := range figuresOf(t, "../../testdata/llama-bench/seed-hipblaslt.md") {
 		if strings.HasSuffix(f.Name, "-depth") {
 			t.Errorf("%s is drawn", f.Name)
+		}
+	}
+}
+
+// TestManyLines holds that a heap of configurations is not drawn as lines, and
+// that several runs at one load are not joined.
+func TestManyLines(t *testing.T) {
+	var heap, stacked []*bench.Run
+	for i := range 40 {
+		for _, c := range []string{"1", "2", "4"} {
+			heap = append(heap, serving("model-"+strconv.Itoa(i), c, float64(100+i)))
+		}
+	}
+	for _, f := range figuresOfRuns(t, heap) {
+		if f.Bars == nil && len(f.Series) > 16 {
+			t.Errorf("%s has %d lines", f.Name, len(f.Series))
+		}
+	}
+	for i, c := range []string{"1", "1", "2", "4"} {
+		r := serving("m", c, float64(100+i))
+		r.Config.Set("seed_of_ours", strconv.Itoa(i), "args")
+		r.Label = strconv.Itoa(i)
+		stacked = append(stacked, r)
+	}
+	for _, f := range figuresOfRuns(t, stacked) {
+		if f.Name == "vllm-serve-throughput" && f.Series[0].Line && len(f.Series[0].Points) == 4 {
+			t.Error("two runs at one load are joined by a line")
 		}
 	}
 }
