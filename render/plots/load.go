@@ -155,6 +155,18 @@ func throughputByLatency(s *analyze.Section, c *colours) []Figure {
 	if longest(series) < 3 {
 		return nil
 	}
+	for i := range series { // several runs of one load are no curve
+		seen := map[string]bool{}
+		for _, p := range series[i].Points {
+			series[i].Line = series[i].Line && !seen[p.Label]
+			seen[p.Label] = true
+		}
+		for k := range series[i].Points {
+			if !series[i].Line {
+				series[i].Points[k].Label = ""
+			}
+		}
+	}
 	return []Figure{{
 		Name: "throughput-latency", Title: bench.Lookup(latency).Title + " against throughput (lower right is better)",
 		Alt: fmt.Sprintf("%s against output throughput, each point labelled with its %s", bench.Lookup(latency).Title, key),

@@ -18,7 +18,7 @@ func scaling(s *analyze.Section, c *colours) []Figure {
 	})
 	var out []Figure
 	for _, line := range series {
-		if len(line.Points) < 3 || len(out) > 3 {
+		if len(line.Points) < 3 || len(out) > 3 || !line.Line { // one value a load
 			continue
 		}
 		first, last := line.Points[0], line.Points[len(line.Points)-1]
