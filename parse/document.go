@@ -194,30 +194,30 @@ func (d *document) raw(b []byte, number int) {
 			d.blank(number)
 			return
 		}
-		l := line{text: b, number: number}
-		if l.msg, l.logged, uninteresting = logMessage(b); uninteresting {
-			return
-		}
-		if !l.logged {
-			l.msg = unbullet(b)
-		}
-		d.text(l)
+		d.unstamped(b, number)
 	default:
 		// A carriage return parts the states of a progress bar.
 		for state := range bytes.SplitSeq(d.src.scrub(b), []byte{'\r'}) {
 			if state = unstamp(trimEnd(state)); len(state) == 0 {
 				continue
 			}
-			l := line{text: state, number: number}
-			if l.msg, l.logged, uninteresting = logMessage(state); uninteresting {
-				continue
-			}
-			if !l.logged {
-				l.msg = unbullet(state)
-			}
-			d.text(l)
+			d.unstamped(state, number)
 		}
 	}
+}
+
+// unstamped takes a line whose stamp is gone: behind it may stand a logger's
+// prefix, or the mark of a list.
+func (d *document) unstamped(b []byte, number int) {
+	l := line{text: b, number: number}
+	var uninteresting bool
+	if l.msg, l.logged, uninteresting = logMessage(b); uninteresting {
+		return
+	}
+	if !l.logged {
+		l.msg = unbullet(b)
+	}
+	d.text(l)
 }
 
 func trimEnd(b []byte) []byte {
