@@ -70,6 +70,7 @@ type Section struct {
 	Others  []Difference // what differs besides what is compared
 	Groups  bool         // rows of unlike workloads: the best is that among equal ones
 	Means   []Geomean
+	Missing []string // metrics that were asked for and that no run here has
 }
 
 // A Column is a metric, or a variant of the one metric of the section.
@@ -387,9 +388,11 @@ func newSection(runs []*bench.Run, o Options) *Section {
 	if o.Rows != nil {
 		s.Keys = o.Rows
 	}
-	for _, m := range o.columns(runs) {
+	columns := o.columns(runs)
+	for _, m := range columns {
 		s.Columns = append(s.Columns, Column{Metric: m})
 	}
+	s.Missing = slices.DeleteFunc(slices.Clone(o.Metrics), func(m string) bool { return slices.Contains(columns, m) })
 	if o.Rows == nil {
 		s.Keys = slices.DeleteFunc(s.Keys, func(k string) bool { return k == "quant" && toldByModel(runs) })
 		if k := namesakes(runs); k != "" {

@@ -111,7 +111,7 @@ func (f *fact) read() {
 // directive reads `benchreport: replicas=4 concurrency=32`: what a user writes
 // into a note for us.
 func (f *fact) directive(text string) {
-	f.bare = true
+	f.text, f.bare = "", true // it names a run only where it says so
 	for _, w := range shellWords(text, nil) {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok {

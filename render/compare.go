@@ -327,6 +327,13 @@ func acrossCells(s *analyze.Section, row int) []string {
 // footnotes explain the marks of a table.
 func footnotes(s *analyze.Section) []string {
 	var out []string
+	if len(s.Missing) > 0 {
+		note := "Not shown, as no run here has it or what it is made of: " + strings.Join(s.Missing, ", ") + "."
+		if slices.ContainsFunc(s.Missing, func(m string) bool { return strings.HasSuffix(m, "_per_gpu") || strings.HasPrefix(m, "cost_") }) {
+			note += " The number of GPUs may be told by a line \"# benchreport: gpus=8\" above a result."
+		}
+		out = append(out, note)
+	}
 	for _, row := range s.Rows {
 		for _, c := range row.Cells {
 			if len(c.Runs) > 0 && analyze.IsExtrapolated(c.Runs[0]) {
