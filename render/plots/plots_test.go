@@ -225,7 +225,7 @@ func TestOneDepth(t *testing.T) {
 // TestManyLines holds that a heap of configurations is not drawn as lines, and
 // that several runs at one load are not joined.
 func TestManyLines(t *testing.T) {
-	var heap, stacked []*bench.Run
+	var heap []*bench.Run
 	for i := range 40 {
 		for _, c := range []string{"1", "2", "4"} {
 			heap = append(heap, serving("model-"+strconv.Itoa(i), c, float64(100+i)))
@@ -236,15 +236,20 @@ func TestManyLines(t *testing.T) {
 			t.Errorf("%s has %d lines", f.Name, len(f.Series))
 		}
 	}
-	for i, c := range []string{"1", "1", "2", "4"} {
-		r := serving("m", c, float64(100+i))
-		r.Config.Set("seed_of_ours", strconv.Itoa(i), "args")
-		r.Label = strconv.Itoa(i)
-		stacked = append(stacked, r)
-	}
-	for _, f := range figuresOfRuns(t, stacked) {
-		if f.Name == "vllm-serve-throughput" && f.Series[0].Line && len(f.Series[0].Points) == 4 {
-			t.Error("two runs at one load are joined by a line")
+	for _, c := range []struct {
+		loads []string
+		join  bool
+	}{{[]string{"1", "2", "4"}, true}, {[]string{"1", "1", "2", "4"}, false}} {
+		s := &analyze.Section{Tool: "vllm-serve"}
+		for i, load := range c.loads {
+			s.Rows = append(s.Rows, &analyze.Row{Label: "m", Input: "a", Runs: []*bench.Run{serving("m", load, float64(100+i))}})
+		}
+		series, _ := lines(s, &colours{of: map[string]int{}}, func(r *analyze.Row) (Point, bool) {
+			x, ok := setting(r, "concurrency")
+			return Point{X: x, Y: 1}, ok
+		})
+		if len(series) != 1 || series[0].Line != c.join {
+			t.Errorf("loads %v: %d lines, joined %v, want %v", c.loads, len(series), series[0].Line, c.join)
 		}
 	}
 }
