@@ -223,6 +223,7 @@ func farthest(a, b *bench.Run, means bool) (worst float64, n int) {
 var features = map[string]string{
 	"tp": "parallelism", "pp": "parallelism", "dp": "parallelism", "replicas": "parallelism", "gpus": "parallelism",
 	"draft_model": "speculative decoding", "spec_tokens": "speculative decoding", "spec_method": "speculative decoding",
+	"draft_min": "speculative decoding", "draft_max": "speculative decoding", "draft_p_min": "speculative decoding", "draft_p_split": "speculative decoding", "ngld": "speculative decoding",
 	"model": "the model", "quant": "the model", "quantization": "the model", "dtype": "the model", "model_filename": "the model", "served_model_name": "the model",
 	"engine": "the engine", "build": "the engine", "device": "the device",
 }

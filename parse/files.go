@@ -314,12 +314,12 @@ func expand(in Input, result *Result) ([]file, error) {
 		return all, nil
 	}
 	if !info.IsDir() {
-		return []file{{in, in.Path, shownPath(in.Path), false}}, nil
+		return []file{{in, in.Path, ShownPath(in.Path), false}}, nil
 	}
 	var files []file
 	err = filepath.WalkDir(in.Path, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
-			result.Errors = append(result.Errors, bench.Problem{File: shownPath(path), Message: reason(err)})
+			result.Errors = append(result.Errors, bench.Problem{File: ShownPath(path), Message: reason(err)})
 			if e != nil && e.IsDir() {
 				return fs.SkipDir
 			}
@@ -334,23 +334,23 @@ func expand(in Input, result *Result) ([]file, error) {
 		info, err := os.Stat(path) // through a symbolic link
 		switch {
 		case err != nil:
-			result.Errors = append(result.Errors, bench.Problem{File: shownPath(path), Message: reason(err)})
+			result.Errors = append(result.Errors, bench.Problem{File: ShownPath(path), Message: reason(err)})
 		case info.IsDir():
-			result.Notes = append(result.Notes, bench.Problem{File: shownPath(path), Message: "a link to a folder is not followed"})
+			result.Notes = append(result.Notes, bench.Problem{File: ShownPath(path), Message: "a link to a folder is not followed"})
 		case !info.Mode().IsRegular():
-			result.Notes = append(result.Notes, bench.Problem{File: shownPath(path), Message: "neither a file nor a folder: skipped"})
+			result.Notes = append(result.Notes, bench.Problem{File: ShownPath(path), Message: "neither a file nor a folder: skipped"})
 		default:
-			files = append(files, file{in, path, shownPath(path), true})
+			files = append(files, file{in, path, ShownPath(path), true})
 		}
 		return nil
 	})
 	return files, err
 }
 
-// shownPath is how a file is called in reports: as the user named it, and
+// ShownPath is how a file is called in reports: as the user named it, and
 // relative where it lies below the working folder, so that the same input
 // gives the same bytes anywhere.
-func shownPath(path string) string {
+func ShownPath(path string) string {
 	if filepath.IsAbs(path) {
 		if wd, err := os.Getwd(); err == nil {
 			if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {

@@ -115,10 +115,14 @@ func (w *jsonWriter) runs(runs []*bench.Run, problems []bench.Problem) {
 		w.run(r)
 	}
 	w.raw("],\n\"errors\":[")
+	w.problems(problems)
+	w.raw("]")
+}
+
+func (w *jsonWriter) problems(problems []bench.Problem) {
 	for i, p := range problems {
 		w.comma(i).raw("\n").raw(`{"file":`).string(p.File).raw(`,"line":`).int(p.Line).raw(`,"message":`).string(p.Message).raw("}")
 	}
-	w.raw("]")
 }
 
 // A jsonWriter appends JSON to a buffer. encoding/json would need a map for

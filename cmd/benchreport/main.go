@@ -33,6 +33,7 @@ type commands struct {
 	Runs    runsCmd    `cmd:"" help:"List every benchmark result that was found, with where it stands, its configuration and its metrics."`
 	Gate    gateCmd    `cmd:"" help:"Regression gate: hold the runs of a head against those of a base; exit status 1 where it does not pass."`
 	Comment commentCmd `cmd:"" help:"Create or update one comment on a pull or merge request that says what changed."`
+	Audit   auditCmd   `cmd:"" help:"Check hand-written tables against the raw logs beside them; exit status 1 where something is wrong."`
 	Plan    planCmd    `cmd:"" help:"Tell how small a change a number of runs can find, and how many runs a change needs."`
 	Report  reportCmd  `cmd:"" help:"Write a report folder: README.md, plots, and report.html, one file that works offline."`
 	Formats formatsCmd `cmd:"" help:"List the formats that are read, with an example line of each."`

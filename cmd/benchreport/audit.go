@@ -1,0 +1,251 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/bench"
+	"github.com/benchreport/benchreport/notes"
+	"github.com/benchreport/benchreport/parse"
+	"github.com/benchreport/benchreport/render"
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+type auditCmd struct {
+	outputFlags
+	Files   []string `arg:"" name:"notes" help:"Markdown notes with tables, and with the logs behind them; - for standard input." sep:"none"`
+	Logs    []string `help:"Logs of the tables: files, folders or globs. Those that a note holds or links are read without asking." placeholder:"PATH" sep:"none"`
+	Fix     bool     `help:"Mend what is certain: marks of winners, mistyped and mis-rounded cells. Every other byte stays."`
+	Diff    bool     `help:"Show what --fix changes; without --fix nothing is written."`
+	Notes   bool     `help:"Tell also what is worth knowing and no mistake."`
+	Lenient bool     `help:"Exit as if all inputs had been read."`
+	Format  string   `help:"How to write the findings: ${enum}." enum:"text,json,md,github" default:"text"`
+}
+
+// Help is shown behind the flags.
+func (auditCmd) Help() string {
+	return "Examples:\n  benchreport audit testdata/audit/wrong.md\n  benchreport audit --logs results/ --fix --diff README.md"
+}
+
+// Run audits notes.
+func (c *auditCmd) Run(a *app) error {
+	if c.Diff && c.Format != "text" {
+		return fmt.Errorf("--diff is written as text: it does not go with --format %s", c.Format)
+	}
+	out, err := c.open(a)
+	if err != nil {
+		return err
+	}
+	logs, err := readLogs(a, c.Logs)
+	if err != nil {
+		return out.abandon(err)
+	}
+	var all analyze.Audited
+	problems := logs.Errors
+	trouble := slices.ContainsFunc(problems, unreadable)
+	for _, name := range c.Files {
+		found, err := c.audit(a, name, logs, out)
+		if err != nil {
+			p := bench.Problem{File: parse.ShownPath(name), Message: cause(err).Error()}
+			a.say("%v", p)
+			problems, trouble = append(problems, p), true
+			continue
+		}
+		all.Findings = append(all.Findings, found.Findings...)
+		all.Tables += found.Tables
+		all.Cells += found.Cells
+	}
+	if all.Tables == 0 && !trouble {
+		a.say("no table of benchmark results found")
+	}
+	switch {
+	case trouble && !c.Lenient:
+		a.status = exitTrouble
+	case slices.ContainsFunc(all.Findings, func(f analyze.AuditFinding) bool { return f.Severity == bench.Error }):
+		a.status = exitFound
+	}
+	shown := all.Findings
+	if !c.Notes {
+		shown = slices.DeleteFunc(slices.Clone(shown), func(f analyze.AuditFinding) bool { return f.Severity == bench.Note })
+	}
+	switch c.Format {
+	case "json":
+		err = render.AuditJSON(out, all.Findings, all.Tables, all.Cells, problems)
+	case "md":
+		err = render.AuditMarkdown(out, shown)
+	case "github":
+		err = render.AuditGitHub(out, shown)
+	default:
+		err = render.AuditText(out, shown)
+	}
+	return out.close(err)
+}
+
+// unreadable reports whether a problem is about a whole file.
+func unreadable(p bench.Problem) bool { return p.Line == 0 }
+
+// readLogs reads the logs that the user names.
+func readLogs(a *app, paths []string) (*parse.Result, error) {
+	var inputs []parse.Input
+	for _, arg := range paths {
+		in, err := parse.ParseInput(arg)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, in)
+	}
+	result := parse.Files(inputs, a.stdin)
+	a.tell(result)
+	return result, nil
+}
+
+// audit audits one note, and mends it if that is asked for.
+func (c *auditCmd) audit(a *app, name string, logs *parse.Result, out io.Writer) (*analyze.Audited, error) {
+	source, err := readNote(a, name)
+	if err != nil {
+		return nil, err
+	}
+	shown := parse.ShownPath(name)
+	if name == "-" {
+		shown = "stdin"
+	}
+	found, note, err := auditSource(a, shown, filepath.Dir(name), source, logs)
+	if err != nil || !c.Fix && !c.Diff {
+		return found, err
+	}
+	mended := source
+	// Mending a cell may move the winner of its column, so it is done again
+	// until nothing is left; each round mends something.
+	for range 8 {
+		var edits []notes.Edit
+		for _, f := range found.Findings {
+			edits = append(edits, f.Edits...)
+		}
+		if len(edits) == 0 {
+			break
+		}
+		next := note.Rewrite(edits)
+		if bytes.Equal(next, mended) {
+			break
+		}
+		mended = next
+		if found, note, err = auditSource(a, shown, filepath.Dir(name), mended, logs); err != nil {
+			return nil, err
+		}
+	}
+	if bytes.Equal(mended, source) {
+		return found, nil
+	}
+	if c.Diff {
+		if _, err := out.Write(diff.Diff(shown, source, shown+" (mended)", mended)); err != nil {
+			return nil, err
+		}
+	}
+	if c.Fix {
+		if name == "-" {
+			return nil, errors.New("standard input cannot be mended in place")
+		}
+		return found, replaceFile(name, mended)
+	}
+	return found, nil
+}
+
+// readNote reads a note as a whole.
+func readNote(a *app, name string) ([]byte, error) {
+	in := a.stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, errors.New("a folder, where a note was expected")
+		}
+		in = f
+	}
+	source, err := io.ReadAll(io.LimitReader(in, notes.MaxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	return source, nil
+}
+
+// auditSource holds the tables of a note against the logs in it, those that it
+// links, and those that the user gave.
+func auditSource(a *app, shown, dir string, source []byte, logs *parse.Result) (*analyze.Audited, *notes.Note, error) {
+	note, err := notes.Read(source)
+	if err != nil {
+		return nil, nil, err
+	}
+	own := parse.Reader(bytes.NewReader(source), shown)
+	linked := parse.Files(linkedLogs(note, dir), nil)
+	runs := slices.Concat(own.Runs, linked.Runs, logs.Runs)
+	bench.AssignIDs(runs)
+	found := analyze.Audit(shown, note, runs)
+	return found, note, nil
+}
+
+// linkedLogs are the files that a note links and that lie beside or below it:
+// a note must not make us read what lies elsewhere.
+func linkedLogs(note *notes.Note, dir string) []parse.Input {
+	var inputs []parse.Input
+	for _, link := range note.Links {
+		u, err := url.Parse(link)
+		if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" || !isLogName(u.Path) {
+			continue
+		}
+		path := filepath.FromSlash(u.Path)
+		if !filepath.IsLocal(path) {
+			continue
+		}
+		path = filepath.Join(dir, path)
+		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		inputs = append(inputs, parse.Input{Path: path})
+	}
+	return inputs
+}
+
+func isLogName(path string) bool {
+	for _, ext := range [...]string{".gz", ".zst", ".zstd"} {
+		path = strings.TrimSuffix(path, ext)
+	}
+	return slices.Contains([]string{".log", ".txt", ".json", ".jsonl", ".csv", ".out", ".md"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// replaceFile puts new content in the place of a file, all of it or nothing.
+func replaceFile(name string, content []byte) error {
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(target)
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(target), ".benchreport-*")
+	if err != nil {
+		return fmt.Errorf("cannot write beside it: %w", cause(err))
+	}
+	o := output{temp, temp, target}
+	if _, err := temp.Write(content); err != nil {
+		return o.abandon(err)
+	}
+	if err := temp.Chmod(info.Mode().Perm()); err != nil {
+		return o.abandon(err)
+	}
+	if err := temp.Close(); err != nil {
+		return o.abandon(err)
+	}
+	return os.Rename(temp.Name(), target)
+}
