@@ -287,6 +287,27 @@ func stem(name string) string {
 	return printable(base)
 }
 
+// InputFiles are the paths of the files of an input.
+func InputFiles(in Input) ([]string, error) {
+	files, err := expand(in, &Result{})
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.path
+	}
+	return paths, nil
+}
+
+// InputName is how an input without a label is called.
+func InputName(path string) string {
+	if path == "-" {
+		return "stdin"
+	}
+	return stem(path)
+}
+
 // expand finds the files of an input.
 func expand(in Input, result *Result) ([]file, error) {
 	if in.Path == "-" {

@@ -92,8 +92,14 @@ func (c *auditCmd) Run(a *app) error {
 // unreadable reports whether a problem is about a whole file.
 func unreadable(p bench.Problem) bool { return p.Line == 0 }
 
-// readLogs reads the logs that the user names.
-func readLogs(a *app, paths []string) (*parse.Result, error) {
+// auditLogs are the logs that the user names.
+type auditLogs struct {
+	*parse.Result
+	paths []string // without labels
+}
+
+func readLogs(a *app, paths []string) (*auditLogs, error) {
+	logs := &auditLogs{}
 	var inputs []parse.Input
 	for _, arg := range paths {
 		in, err := parse.ParseInput(arg)
@@ -101,14 +107,15 @@ func readLogs(a *app, paths []string) (*parse.Result, error) {
 			return nil, err
 		}
 		inputs = append(inputs, in)
+		logs.paths = append(logs.paths, in.Path)
 	}
-	result := parse.Files(inputs, a.stdin)
-	a.tell(result)
-	return result, nil
+	logs.Result = parse.Files(inputs, a.stdin)
+	a.tell(logs.Result)
+	return logs, nil
 }
 
 // audit audits one note, and mends it if that is asked for.
-func (c *auditCmd) audit(a *app, name string, logs *parse.Result, out io.Writer) (*analyze.Audited, error) {
+func (c *auditCmd) audit(a *app, name string, logs *auditLogs, out io.Writer) (*analyze.Audited, error) {
 	source, err := readNote(a, name)
 	if err != nil {
 		return nil, err
@@ -117,7 +124,7 @@ func (c *auditCmd) audit(a *app, name string, logs *parse.Result, out io.Writer)
 	if name == "-" {
 		shown = "stdin"
 	}
-	found, note, err := auditSource(a, shown, filepath.Dir(name), source, logs)
+	found, note, err := auditSource(shown, filepath.Dir(name), source, logs)
 	if err != nil || !c.Fix && !c.Diff {
 		return found, err
 	}
@@ -137,7 +144,7 @@ func (c *auditCmd) audit(a *app, name string, logs *parse.Result, out io.Writer)
 			break
 		}
 		mended = next
-		if found, note, err = auditSource(a, shown, filepath.Dir(name), mended, logs); err != nil {
+		if found, note, err = auditSource(shown, filepath.Dir(name), mended, logs); err != nil {
 			return nil, err
 		}
 	}
@@ -181,17 +188,31 @@ func readNote(a *app, name string) ([]byte, error) {
 
 // auditSource holds the tables of a note against the logs in it, those that it
 // links, and those that the user gave.
-func auditSource(a *app, shown, dir string, source []byte, logs *parse.Result) (*analyze.Audited, *notes.Note, error) {
+func auditSource(shown, dir string, source []byte, logs *auditLogs) (*analyze.Audited, *notes.Note, error) {
 	note, err := notes.Read(source)
 	if err != nil {
 		return nil, nil, err
+	}
+	all := *note // with the tables that are ours, for mending
+	note.Tables = slices.Clone(note.Tables)
+	parts, broken := findPublished(source)
+	var proven []analyze.AuditFinding
+	for _, line := range broken {
+		proven = append(proven, analyze.AuditFinding{Finding: bench.Finding{Code: "stale-log", Severity: bench.Error, Message: "the comment that tells of which logs the tables above were made cannot be read"}, File: shown, Line: line})
+	}
+	before := len(note.Tables)
+	for _, p := range parts {
+		proven = append(proven, p.prove(shown, dir, note, logs.paths)...)
 	}
 	own := parse.Reader(bytes.NewReader(source), shown)
 	linked := parse.Files(linkedLogs(note, dir), nil)
 	runs := slices.Concat(own.Runs, linked.Runs, logs.Runs)
 	bench.AssignIDs(runs)
 	found := analyze.Audit(shown, note, runs)
-	return found, note, nil
+	found.Tables += before - len(note.Tables)
+	found.Findings = append(proven, found.Findings...)
+	slices.SortStableFunc(found.Findings, func(x, y analyze.AuditFinding) int { return x.Line - y.Line })
+	return found, &all, nil
 }
 
 // linkedLogs are the files that a note links and that lie beside or below it:

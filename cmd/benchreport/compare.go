@@ -18,6 +18,7 @@ type compareCmd struct {
 	inputFlags
 	outputFlags
 	compareFlags
+	provenanceFlag
 	Plots  string `help:"Write plots as PNG into this folder, and link them." placeholder:"DIR"`
 	Format string `help:"How to write it: ${enum}." enum:"md,text,html,csv,json,github" default:"md"`
 }
@@ -100,6 +101,7 @@ func (c *compareCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	stdin := a.hashStdin()
 	runs, problems, err := c.load(a)
 	if err != nil {
 		return out.abandon(err)
@@ -141,7 +143,7 @@ func (c *compareCmd) Run(a *app) error {
 	case "text":
 		err = render.CompareText(out, rep, style)
 	default:
-		err = render.CompareMarkdown(out, rep, style)
+		err = c.withProvenance(out, &c.inputFlags, &c.compareFlags, stdin(), func(w io.Writer) error { return render.CompareMarkdown(w, rep, style) })
 	}
 	return out.close(err)
 }

@@ -19,6 +19,7 @@ import (
 type reportCmd struct {
 	inputFlags
 	compareFlags
+	provenanceFlag
 	Output   string   `short:"o" help:"The folder to write." placeholder:"DIR" required:""`
 	Force    bool     `help:"Write into a folder that is not empty and not one of ours."`
 	Template []string `help:"Use this template instead of ours: one that ends in .md for README.md, one that ends in .html for report.html." placeholder:"FILE" sep:"none"`
@@ -38,6 +39,7 @@ func (c *reportCmd) Run(a *app) error {
 	if err := c.folder(); err != nil {
 		return err
 	}
+	stdin := a.hashStdin()
 	runs, _, err := c.load(a)
 	if err != nil {
 		return err
@@ -77,7 +79,12 @@ func (c *reportCmd) Run(a *app) error {
 		{"README.md", ".md", render.ReportMarkdown},
 	} {
 		info.Template = own[f.ext]
-		if err := writeFile(filepath.Join(c.Output, f.name), func(w io.Writer) error { return f.write(w, rep, figures, info) }); err != nil {
+		write := func(w io.Writer) error { return f.write(w, rep, figures, info) }
+		if f.ext == ".md" {
+			plain := write
+			write = func(w io.Writer) error { return c.withProvenance(w, &c.inputFlags, &c.compareFlags, stdin(), plain) }
+		}
+		if err := writeFile(filepath.Join(c.Output, f.name), write); err != nil {
 			return err
 		}
 	}
