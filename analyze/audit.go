@@ -237,7 +237,9 @@ func (t *auditTable) fromColumns(columns []notes.Meaning) {
 		for i, c := range row.Cells {
 			noted = noted || c.Noted
 			allMarked = allMarked && (c.Marked || c.Text == "")
-			if !columns[i].IsMetric() && !columns[i].Change && c.Text != "" {
+			_, number := notes.ParseNumber(c.Text)
+			// A figure that is neither a metric nor a setting names nothing.
+			if !columns[i].IsMetric() && !columns[i].Change && c.Text != "" && (columns[i].Key != "" || !number) {
 				keys = append(keys, keyCell{columns[i], t.Header[i].Text, c.Text, c, row.Line, false})
 			}
 		}
@@ -252,7 +254,7 @@ func (t *auditTable) fromColumns(columns []notes.Meaning) {
 			if len(order) > 1 {
 				i := members[c][0]
 				s.where = columns[i].Where
-				s.keys = append(slices.Clone(keys), keyCell{notes.Meaning{}, "", t.Header[i].Text, t.Header[i], t.Line, true})
+				s.keys = append(slices.Clone(keys), keyCell{notes.Meaning{Where: columns[i].Where}, "", t.Header[i].Text, t.Header[i], t.Line, true})
 			}
 			s.setName()
 			if any {

@@ -73,7 +73,7 @@ func (m *measure) agrees(f figure, r *bench.Run, metric string, replicas int) bo
 	if f.RoundsFrom(shown(logged.Raw), 0) {
 		return true
 	}
-	if x, u, ok := recomputed(r, metric); ok {
+	if x, u, ok := recomputed(r, metric); ok && math.Abs(x)*u < halfUnit(logged) {
 		return f.RoundsFrom(shown(x), math.Abs(shown(x))*u) && math.Abs(x-logged.Raw) <= halfUnit(logged)+math.Abs(x)*u*1.01
 	}
 	// More digits than the log has cannot be disproved.
@@ -261,6 +261,9 @@ func nameFit(s *subject, r *bench.Run) (share float64, words int, contra bool) {
 	known := runWords(r)
 	hits := 0
 	for _, k := range s.keys {
+		if len(k.Where) > 0 {
+			continue // fitsWhere has looked at it
+		}
 		if says, ok := settingOf(k); ok {
 			if has := r.Config.Get(k.Key); has != "" {
 				words++

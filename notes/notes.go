@@ -42,6 +42,7 @@ type Table struct {
 	Section int    // counts headings: a table belongs to the prose of its section
 	Header  []Cell
 	Rows    []Row
+	right   []bool // columns that are aligned to the right
 }
 
 // A Row is a line of a table. It has as many cells as the header.
@@ -160,6 +161,9 @@ func (r *reader) lineOf(offset int) int {
 
 func (r *reader) table(n *extast.Table, heading string) {
 	t := &Table{Number: len(r.note.Tables) + 1, Heading: heading, Section: r.section}
+	for _, align := range n.Alignments {
+		t.right = append(t.right, align == extast.AlignRight)
+	}
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
 		var cells []Cell
 		line := 0

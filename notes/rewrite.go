@@ -28,6 +28,7 @@ func (n *Note) Rewrite(edits []Edit) []byte {
 	changed := map[int]string{} // content of cells, by where it starts
 	slots := map[int]slot{}     // the place between the bars
 	widths := map[int]int{}     // what a slot is to grow by
+	toRight := map[int]bool{}   // its content stands on the right
 	for _, t := range n.Tables {
 		style := n.markStyle(t)
 		grown := map[int]int{} // by column
@@ -45,9 +46,14 @@ func (n *Note) Rewrite(edits []Edit) []byte {
 				}
 				s, e := n.slotOf(c)
 				slots[c.Start] = slot{s, e}
+				toRight[c.Start] = t.right[j]
 				if touched {
 					changed[c.Start] = content
 					room := runewidth.StringWidth(string(n.Source[s:e])) - runewidth.StringWidth(old)
+					if _, dashes := n.delimiter(t, j); len(dashes) > room+runewidth.StringWidth(old) {
+						widths[c.Start] = len(dashes) - room - runewidth.StringWidth(old) // it stood out of line
+						room += widths[c.Start]
+					}
 					if need := runewidth.StringWidth(content) - runewidth.StringWidth(old) + 2 - room; need > 0 {
 						grown[j] = max(grown[j], need)
 					}
@@ -60,7 +66,7 @@ func (n *Note) Rewrite(edits []Edit) []byte {
 			}
 			for _, row := range append([]Row{{t.Line, t.Header}}, t.Rows...) {
 				if c := row.Cells[j]; c.End > 0 {
-					widths[c.Start] = by
+					widths[c.Start] += by
 					if _, ok := changed[c.Start]; !ok {
 						changed[c.Start] = string(n.Source[c.Start:c.End])
 					}
@@ -87,7 +93,7 @@ func (n *Note) Rewrite(edits []Edit) []byte {
 		if widths[at] < 0 {
 			out.WriteString(changed[at])
 		} else {
-			out.WriteString(pad(string(n.Source[s.start:s.end]), changed[at], widths[at]))
+			out.WriteString(pad(string(n.Source[s.start:s.end]), changed[at], widths[at], toRight[at]))
 		}
 		last = s.end
 	}
@@ -110,8 +116,8 @@ func (n *Note) slotOf(c Cell) (start, end int) {
 	return start, end
 }
 
-// pad puts new content into a slot, on the side on which the old one was.
-func pad(slot, content string, grow int) string {
+// pad puts new content into a slot, on the side of its column.
+func pad(slot, content string, grow int, toRight bool) string {
 	old := strings.Trim(slot, " \t")
 	left := len(slot) - len(strings.TrimLeft(slot, " \t"))
 	right := len(slot) - len(strings.TrimRight(slot, " \t"))
@@ -123,7 +129,7 @@ func pad(slot, content string, grow int) string {
 	}
 	spare := grow + runewidth.StringWidth(old) - runewidth.StringWidth(content)
 	switch {
-	case left > right: // numbers on the right
+	case toRight || left > right:
 		left = max(1, left+spare)
 	default:
 		right = max(1, right+spare)

@@ -29,7 +29,7 @@ func logs(t testing.TB) []string {
 	files = slices.DeleteFunc(files, func(f string) bool {
 		info, err := os.Stat(f)
 		return err != nil || info.IsDir() || strings.HasSuffix(f, ".want") || strings.HasSuffix(f, ".golden") || strings.HasSuffix(f, ".got") ||
-			strings.HasPrefix(f, testdata+"/fuzz") || strings.HasPrefix(f, testdata+"/cmd")
+			strings.HasPrefix(f, testdata+"/fuzz") || strings.HasPrefix(f, testdata+"/cmd") || strings.HasPrefix(f, testdata+"/audit")
 	})
 	if len(files) == 0 {
 		t.Fatal("no logs in testdata")

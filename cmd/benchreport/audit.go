@@ -215,8 +215,8 @@ func auditSource(shown, dir string, source []byte, logs *auditLogs) (*analyze.Au
 	return found, &all, nil
 }
 
-// linkedLogs are the files that a note links and that lie beside or below it:
-// a note must not make us read what lies elsewhere.
+// linkedLogs are the files that a note links and that lie below its folder or
+// the working folder: a note must not make us read what lies elsewhere.
 func linkedLogs(note *notes.Note, dir string) []parse.Input {
 	var inputs []parse.Input
 	for _, link := range note.Links {
@@ -225,10 +225,11 @@ func linkedLogs(note *notes.Note, dir string) []parse.Input {
 			continue
 		}
 		path := filepath.FromSlash(u.Path)
-		if !filepath.IsLocal(path) {
+		local := filepath.IsLocal(path)
+		path = filepath.Join(dir, path)
+		if !local && !filepath.IsLocal(path) {
 			continue
 		}
-		path = filepath.Join(dir, path)
 		if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
