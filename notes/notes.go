@@ -11,11 +11,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // MaxSize is the largest note that is read: a note is read as a whole.
@@ -24,6 +25,16 @@ const MaxSize = 64 << 20
 // longLine is the length from which a line is no prose and no table: the
 // argument line or the progress bar of a log, which only costs time.
 const longLine = 16 << 10
+
+// deepLine is how many marks of quotes and lists and blanks may begin a line.
+const deepLine = 128
+
+// A table is read up to so many rows, and a paragraph up to so many lines: time
+// grows with the square of their number.
+const (
+	maxRows  = 5000
+	maxLines = 250
+)
 
 // A Note is a Markdown file.
 type Note struct {
@@ -79,9 +90,8 @@ func Read(source []byte) (*Note, error) {
 		return nil, fmt.Errorf("a note of %d MB; at most %d MB are read", len(source)>>20, MaxSize>>20)
 	}
 	note := &Note{Source: source}
-	visible := maskLongLines(source)
-	parser := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser()
-	root := parser.Parse(text.NewReader(visible))
+	visible := maskLines(source)
+	root := newParser().Parse(text.NewReader(visible))
 	r := reader{note: note, source: visible}
 	r.indexLines()
 	seen := map[string]bool{}
@@ -114,21 +124,45 @@ func Read(source []byte) (*Note, error) {
 // maxLinks is how many links of a note are kept.
 const maxLinks = 256
 
-// maskLongLines replaces what stands in long lines by blanks. Places stay.
-func maskLongLines(source []byte) []byte {
+// newParser reads CommonMark with tables. It does not look for definitions of
+// links: finding many of them takes time that grows with their square.
+func newParser() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	)
+}
+
+// maskLines replaces what stands in long lines, in lines that are nested deeper
+// than anybody reads, and in every so many lines of a paragraph without end, by
+// blanks. Places stay.
+func maskLines(source []byte) []byte {
 	out := source
+	inRow := 0 // lines of the paragraph
 	for start := 0; start < len(source); {
 		end := len(source)
 		if i := bytes.IndexByte(source[start:], '\n'); i >= 0 {
 			end = start + i
 		}
-		if end-start > longLine {
+		line := source[start:end]
+		switch {
+		case len(bytes.TrimSpace(line)) == 0:
+			inRow = 0
+		case bytes.IndexByte(line, '|') >= 0:
+			inRow++
+		default:
+			inRow += maxRows / maxLines
+		}
+		if inRow >= maxRows || len(line) > longLine || len(line)-len(bytes.TrimLeft(line, " \t>-*+")) > deepLine {
 			if &out[0] == &source[0] {
 				out = slices.Clone(source)
 			}
 			for i := start; i < end; i++ {
 				out[i] = ' '
 			}
+			inRow = 0
 		}
 		start = end + 1
 	}
