@@ -68,6 +68,8 @@ var gatedMetrics = map[string][]string{
 	"fw-ai":           {"request_throughput", "mean_ttft_ms", "mean_e2el_ms"},
 	"nm-offline":      {"output_throughput", "input_throughput"},
 	"lm-eval":         {"accuracy"},
+	"llmperf":         {"output_throughput", "mean_ttft_ms", "mean_e2el_ms"},
+	"inferencemax":    {"tput_per_gpu", "median_ttft_ms", "median_tpot_ms"},
 }
 
 // RunGate holds head runs against base runs.

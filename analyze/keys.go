@@ -12,7 +12,7 @@ import (
 var MainKeys = []string{
 	"engine", "model", "quant", "draft_model", "spec_method", "spec_tokens", "tp", "pp", "dp", "replicas", "gpus", "device", "backend", "build",
 	"dataset", "task", "metric", "filter", "num_fewshot", "test", "depth", "input_len", "output_len", "num_prompts", "concurrency",
-	"request_rate", "batch", "ubatch", "threads", "ngl", "fa", "dtype", "type_k", "type_v", "endpoint",
+	"request_rate", "stage", "batch", "ubatch", "threads", "ngl", "fa", "dtype", "type_k", "type_v", "endpoint",
 }
 
 // Key returns what a run has under a key: its tool, label, input or file, or a

@@ -122,6 +122,8 @@ var toolMetrics = map[string][]string{
 	"fw-ai":           {"request_throughput", "output_throughput", "mean_ttft_ms", "mean_tpot_ms", "mean_e2el_ms"},
 	"nm-offline":      {"duration", "request_throughput", "input_throughput", "output_throughput"},
 	"lm-eval":         {"accuracy"},
+	"llmperf":         {"request_throughput", "output_throughput", "mean_ttft_ms", "mean_latency_per_token_ms", "mean_e2el_ms"},
+	"inferencemax":    {"tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu", "median_ttft_ms", "median_tpot_ms", "median_e2el_ms", "median_intvty"},
 }
 
 // columns are the metrics that a table of these runs shows.

@@ -15,7 +15,7 @@ import (
 // decisive are the workload keys that decide every figure. The number of
 // prompts decides only how long it took; the seed decides nothing by itself.
 var decisive = []string{
-	"dataset", "input_len", "output_len", "concurrency", "request_rate", requests, "test", "depth", "task", "num_fewshot", "filter", "metric", "limit",
+	"dataset", "input_len", "output_len", "concurrency", "request_rate", requests, "test", "depth", "task", "num_fewshot", "filter", "metric", "limit", "stage",
 }
 
 // requests is how many requests were sent, where nothing else limits the load:

@@ -7,15 +7,19 @@ import (
 
 func TestLookup(t *testing.T) {
 	for name, want := range map[string]MetricInfo{
-		"output_throughput": {"output_throughput", "Output tok/s", "tok/s", Higher, Times},
-		"duration":          {"duration", "Duration (s)", "s", Lower, Divide},
-		"mean_ttft_ms":      {"mean_ttft_ms", "Mean TTFT (ms)", "ms", Lower, Fixed},
-		"p99.9_itl_ms":      {"p99.9_itl_ms", "P99.9 ITL (ms)", "ms", Lower, Fixed},
-		"p10_latency":       {"p10_latency", "P10 latency (s)", "s", Lower, Fixed},
-		"completed":         {"completed", "Completed", "requests", Neither, Fixed},
-		"ppl":               {"ppl", "Perplexity", "", Lower, Fixed},
-		"pct_stereotype":    {"pct_stereotype", "pct_stereotype", "", Neither, Fixed},
-		"p_ttft_ms":         {"p_ttft_ms", "p_ttft_ms", "ms", Neither, Fixed},
+		"output_throughput":         {"output_throughput", "Output tok/s", "tok/s", Higher, Times},
+		"duration":                  {"duration", "Duration (s)", "s", Lower, Divide},
+		"mean_ttft_ms":              {"mean_ttft_ms", "Mean TTFT (ms)", "ms", Lower, Fixed},
+		"p99.9_itl_ms":              {"p99.9_itl_ms", "P99.9 ITL (ms)", "ms", Lower, Fixed},
+		"p10_latency":               {"p10_latency", "P10 latency (s)", "s", Lower, Fixed},
+		"completed":                 {"completed", "Completed", "requests", Neither, Fixed},
+		"ppl":                       {"ppl", "Perplexity", "", Lower, Fixed},
+		"pct_stereotype":            {"pct_stereotype", "pct_stereotype", "", Neither, Fixed},
+		"median_intvty":             {"median_intvty", "Median interactivity (tok/s)", "tok/s", Higher, Fixed},
+		"std_gtps":                  {"std_gtps", "Std generation speed (tok/s)", "tok/s", Neither, Fixed},
+		"odd_intvty":                {"odd_intvty", "odd_intvty", "", Neither, Fixed},
+		"max_generation_latency_ms": {"max_generation_latency_ms", "Max generation latency (ms)", "ms", Lower, Fixed},
+		"p_ttft_ms":                 {"p_ttft_ms", "p_ttft_ms", "ms", Neither, Fixed},
 	} {
 		if got := Lookup(name); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -116,6 +117,23 @@ var known = []MetricInfo{
 	{"diffusion_committed_tokens", "Committed tokens", "tok", Neither, Fixed},
 	{"diffusion_denoising_steps", "Denoising steps", "", Neither, Fixed},
 	{"diffusion_canvas_positions", "Canvas positions", "", Neither, Fixed},
+
+	{"draft_tokens_per_request", "Draft tokens per request", "tok", Neither, Fixed},
+	{"accepted_tokens_per_request", "Accepted tokens per request", "tok", Neither, Fixed},
+	{"total_energy_j", "Energy (J)", "J", Lower, Fixed},
+	{"average_gpu_power", "GPU power (W)", "W", Lower, Fixed},
+	{"output_tps_per_w", "Output tok/s per W", "tok/s/W", Higher, Fixed},
+	{"tput_per_gpu", "TPUT per GPU (tok/s)", "tok/s", Higher, Fixed},
+	{"output_tput_per_gpu", "Output TPUT per GPU (tok/s)", "tok/s", Higher, Fixed},
+	{"input_tput_per_gpu", "Input TPUT per GPU (tok/s)", "tok/s", Higher, Fixed},
+	{"avg_power_w", "GPU power (W)", "W", Lower, Fixed},
+	{"joules_per_input_token", "J per input token", "J/tok", Lower, Fixed},
+	{"joules_per_output_token", "J per output token", "J/tok", Lower, Fixed},
+	{"joules_per_total_token", "J per token", "J/tok", Lower, Fixed},
+	{"achieved_rate", "Sent req/s", "req/s", Neither, Times},
+	{"send_duration", "Sending (s)", "s", Neither, Fixed},
+	{"goodput_rate", "Goodput share", "", Higher, Fixed},
+	{"token_goodput", "Goodput (tok/s)", "tok/s", Higher, Times},
 }
 
 // order is the place of each known metric, and of each latency family behind them.
@@ -128,7 +146,15 @@ var order = func() map[string]int {
 }()
 
 // families are the latencies that come as statistics over requests.
-var families = []string{"ttft", "tpot", "itl", "e2el", "latency_per_token"}
+var families = []string{"ttft", "tpot", "itl", "e2el", "latency_per_token", "generation_latency"}
+
+// rateFamilies are the speeds of single requests that come as statistics over
+// them, and their titles: higher is better, and replicas do not change them.
+var rateFamilies = []struct{ name, title string }{
+	{"intvty", "interactivity"},                               // 1000 ÷ the statistic of TPOT: p99 is the slow tail
+	{"gtps", "generation speed"},                              // of the tokens behind the first: p99 is the fast tail
+	{"request_output_throughput", "output speed per request"}, // output tokens ÷ the whole latency
+}
 
 // statistics in the order in which people read them.
 var statistics = []string{"mean", "median", "std", "min", "max"}
@@ -143,13 +169,22 @@ func Lookup(name string) MetricInfo {
 		title := strings.ToUpper(family)
 		if probe, ok := strings.CutPrefix(family, "probe_"); ok {
 			title = "probe " + strings.ToUpper(probe)
-		} else if family == "latency_per_token" {
-			title = "latency per token"
+		} else if strings.Contains(family, "_") {
+			title = strings.ReplaceAll(family, "_", " ")
 		}
 		return MetricInfo{Name: name, Title: statTitle(stat) + " " + title + " (ms)", Unit: "ms", Better: Lower}
 	}
 	if stat, ok := strings.CutSuffix(name, "_latency"); ok && isPercentile(stat) {
 		return MetricInfo{Name: name, Title: statTitle(stat) + " latency (s)", Unit: "s", Better: Lower}
+	}
+	for _, f := range rateFamilies {
+		if stat, ok := strings.CutSuffix(name, "_"+f.name); ok && isStatistic(stat) {
+			info := MetricInfo{Name: name, Title: statTitle(stat) + " " + f.title + " (tok/s)", Unit: "tok/s", Better: Higher}
+			if stat == "std" {
+				info.Better = Neither
+			}
+			return info
+		}
 	}
 	info := MetricInfo{Name: name, Title: name}
 	if strings.HasSuffix(name, "_ms") {
@@ -182,16 +217,14 @@ func SplitLatency(name string) (stat, family string, ok bool) {
 	}
 	for _, f := range families {
 		if f == family {
-			for _, s := range statistics {
-				if s == stat {
-					return stat, prefix + family, true
-				}
-			}
-			return stat, prefix + family, isPercentile(stat)
+			return stat, prefix + family, isStatistic(stat)
 		}
 	}
 	return "", "", false
 }
+
+// isStatistic reports whether s names a statistic: mean, max, p99 …
+func isStatistic(s string) bool { return slices.Contains(statistics, s) || isPercentile(s) }
 
 // isPercentile reports whether s is a p and a number, such as p99 or p99.9.
 func isPercentile(s string) bool {

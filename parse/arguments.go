@@ -152,7 +152,7 @@ func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
 			s.Value = "true"
 		}
 		// vLLM's --device names a kind, not a device, and a quant of no is none.
-		if key == "concurrency" && s.Value == "0" || key == "device" && !strings.Contains(s.Value, " ") || key == "quant" && s.Value == "no" {
+		if key == "concurrency" && (s.Value == "0" || s.Value == "-1") || key == "device" && !strings.Contains(s.Value, " ") || key == "quant" && s.Value == "no" {
 			continue
 		}
 		add(key, s.Value)

@@ -60,6 +60,8 @@ var programs = []program{
 	{"locust", "", client, "locust", ""},
 	{"lm_eval", "", client, "lm-eval", ""},
 	{"lm-eval", "", client, "lm-eval", ""},
+	{"trtllm-bench", "", client, "trtllm-bench", ""},
+	{"token_benchmark_ray.py", "", client, "llmperf", ""},
 }
 
 var vllmBench = map[string]string{"serve": "vllm-serve", "throughput": "vllm-throughput", "latency": "vllm-latency"}
@@ -73,7 +75,7 @@ var launchers = map[string]bool{
 
 // mayBeCommand is a quick look whether a line is worth splitting into words.
 func mayBeCommand(s string) bool {
-	for _, w := range [...]string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang", "locust", "lm_eval", "lm-eval", "$"} {
+	for _, w := range [...]string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang", "locust", "lm_eval", "lm-eval", "trtllm-", "$"} {
 		if strings.Contains(s, w) {
 			return true
 		}
@@ -270,6 +272,9 @@ var shortFlags = map[string]map[string]string{
 	"locust": {"u": "concurrency", "users": "concurrency", "t": "run_time", "p": "input_len", "o": "output_len", "r": "spawn_rate",
 		"prompt-tokens": "input_len", "max-tokens": "output_len", "H": "", "host": "", "f": "", "qps": "request_rate", "m": "model",
 		"provider": "provider", "summary-file": "", "headless": ""},
+	"trtllm-bench": {"model_path": "", "report_json": "", "iteration_log": "", "workspace": "", "w": "", "c": "concurrency", "m": "model"},
+	"llmperf": {"mean-input-tokens": "input_len", "mean-output-tokens": "output_len", "num-concurrent-requests": "concurrency",
+		"max-num-completed-requests": "num_prompts", "results-dir": "", "timeout": ""},
 }
 
 func (c *command) flagKey(name string, prog *program) string {
@@ -277,8 +282,8 @@ func (c *command) flagKey(name string, prog *program) string {
 	switch {
 	case c.tool == "llama-bench":
 		family = "llama.cpp"
-	case c.tool == "locust":
-		family = "locust"
+	case c.tool == "locust" || c.tool == "trtllm-bench" || c.tool == "llmperf":
+		family = c.tool
 	case family == "" || family == "sglang":
 		family = "vllm"
 	}

@@ -353,6 +353,12 @@ func benchmarkCommand(cmd *command) bench.Config {
 			}
 		}
 		return out
+	case "trtllm-bench":
+		out := benchmarkArgs(cmd.config, bench.FromCommand)
+		if path := out.Get("dataset"); path != "" { // as its report names it
+			out.Set("dataset", fileOf(path), bench.FromCommand)
+		}
+		return out
 	}
 	return benchmarkArgs(cmd.config, bench.FromCommand)
 }
@@ -462,7 +468,7 @@ const (
 // settings in the log.
 func serves(cmd *command, tool string) bool {
 	switch tool {
-	case "llama-bench", "lm-eval":
+	case "llama-bench", "lm-eval", "trtllm-bench":
 		return false
 	case "vllm-throughput", "vllm-latency", "nm-offline":
 		return cmd.from == bench.FromLog

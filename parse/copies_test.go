@@ -18,6 +18,18 @@ func TestCopies(t *testing.T) {
 			"==================================================\n"
 	}
 	saved := `{"backend":"vllm","model_id":"org/alpha","num_prompts":64,"max_concurrency":8,"duration":100.0012,"completed":64,"total_input_tokens":17809,"total_output_tokens":11150,"request_throughput":0.64001,"output_throughput":111.4999}`
+	file := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(testdata, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	// 128.0000667 × 30000 are 3840002 tokens, but 128.0001 × 30000 are 3840003.
+	printed := "= REQUEST DETAILS\nNumber of requests: 30000\nAverage Input Length (tokens): 128.0001\nAverage Output Length (tokens): 128.0000\n" +
+		"= PERFORMANCE OVERVIEW\nRequest Throughput (req/sec): 200.0000\nTotal Output Throughput (tokens/sec): 25600.0000\nTotal Latency (ms): 150000.0000\nAverage request latency (ms): 70000.1235\n"
+	report := `{"world_info":{},"request_info":{"num_requests":30000,"avg_input_length":128.0000667,"avg_output_length":128.0},` +
+		`"performance":{"request_throughput_req_s":200.00000001,"system_output_throughput_tok_s":25600.000001,"total_latency_ms":149999.99999,"avg_request_latency_ms":70000.12347}}`
 	for _, tc := range []struct {
 		name  string
 		files map[string]string
@@ -28,6 +40,9 @@ func TestCopies(t *testing.T) {
 		{"another duration", map[string]string{"a.log": block("alpha", 8, "100.00"), "b.log": block("alpha", 8, "100.01")}, 2},
 		{"another model", map[string]string{"a.log": block("alpha", 8, "100.00"), "b.log": block("beta", 8, "100.00")}, 2},
 		{"another load", map[string]string{"a.log": block("alpha", 8, "100.00"), "b.log": block("alpha", 16, "100.00")}, 2},
+		{"a printed report and the saved one", map[string]string{"a.log": file("trtllm-bench/streaming-v1.2.log"), "b.json": file("trtllm-bench/streaming-v1.2.json")}, 1},
+		{"a report of many requests", map[string]string{"a.log": printed, "b.json": report}, 1},
+		{"two reports of one log", map[string]string{"a.log": file("trtllm-bench/throughput-v0.16.log")}, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -16,7 +16,7 @@ const corpus = "../../shared/corpus"
 // corpusKinds are the tools that a kind in the manifest counts.
 var corpusKinds = map[string][]string{
 	"serving": {"vllm-serve", "sglang-serve"}, "llama_rows": {"llama-bench"}, "throughput": {"vllm-throughput"}, "lmeval_rows": {"lm-eval"},
-	"locust_runs": {"locust", "fw-ai"},
+	"locust_runs": {"locust", "fw-ai"}, "trtllm": {"trtllm-bench"},
 }
 
 // corpusTools are the folders of the corpus that are read, and their tools.
@@ -24,6 +24,7 @@ var corpusTools = map[string][]string{
 	"vllm-serving": {"vllm-serve"}, "vllm-json": {"vllm-serve"}, "sglang-serving": {"sglang-serve"}, "llama-bench": {"llama-bench"},
 	"spec-decode": {"spec-decode"}, "engine-log": {"vllm-engine"}, "vllm-throughput": {"vllm-throughput"}, "vllm-latency": {"vllm-latency"},
 	"lm-eval": {"lm-eval"}, "locust": {"locust", "fw-ai"},
+	"trtllm-bench": {"trtllm-bench"},
 }
 
 // TestCorpus counts the results in real logs. Where a count of the manifest is

@@ -198,20 +198,13 @@ func uniqueNames(files []file) []string {
 // none: the log of a run beside the JSON that it saved, or a file given twice.
 // Counted twice, one run would be a repeat of itself.
 func (res *Result) dropCopies() {
-	type key struct {
-		tool      string
-		completed int
-		in, out   float64
-	}
-	byCounts := map[key][]*bench.Run{}
+	byCounts := map[copyKey][]*bench.Run{}
 	drop := map[*bench.Run]bool{}
 	for _, r := range res.Runs {
-		in, ok := r.Metric("total_input_tokens")
-		out, ok2 := r.Metric("total_output_tokens")
-		if !ok || !ok2 || r.Completed == nil || out.Raw == 0 {
+		k, ok := copyKeyOf(r)
+		if !ok {
 			continue
 		}
-		k := key{r.Source.Tool, *r.Completed, in.Raw, out.Raw}
 		for _, o := range byCounts[k] {
 			if drop[o] || o.Source.File == r.Source.File && o.Source.Line != r.Source.Line || !sameLabel(o, r) || !sameFigures(o, r) || contradict(o, r) {
 				continue
@@ -230,9 +223,41 @@ func (res *Result) dropCopies() {
 				Message: "the same run as " + kept.Source.File + ":" + strconv.Itoa(kept.Source.Line) + ": counted once"})
 			break
 		}
-		byCounts[k] = append(byCounts[k], r)
+		if len(byCounts[k]) < maxAlike {
+			byCounts[k] = append(byCounts[k], r)
+		}
 	}
 	res.Runs = slices.DeleteFunc(res.Runs, func(r *bench.Run) bool { return drop[r] })
+}
+
+// A copyKey is what two copies of one run have in common whatever their form.
+type copyKey struct {
+	tool      string
+	completed int
+	a, b      float64
+}
+
+// maxAlike is how many runs of one key others are held against.
+const maxAlike = 256
+
+// copyKeyOf is the key of a run, if it tells enough to be known again: counts of
+// requests and tokens, or the two figures that every row of InferenceMAX has.
+// Tokens that follow from a rounded mean are not those of the other form.
+func copyKeyOf(r *bench.Run) (copyKey, bool) {
+	if r.Source.Tool == "inferencemax" {
+		a, ok := r.Metric("tput_per_gpu")
+		b, ok2 := r.Metric("median_tpot_ms")
+		return copyKey{r.Source.Tool, 0, a.Raw, b.Raw}, ok && ok2
+	}
+	in, ok := r.Metric("total_input_tokens")
+	out, ok2 := r.Metric("total_output_tokens")
+	if !ok || !ok2 || r.Completed == nil || out.Raw == 0 {
+		return copyKey{}, false
+	}
+	if in.Derived || out.Derived {
+		return copyKey{r.Source.Tool, *r.Completed, 0, 0}, true
+	}
+	return copyKey{r.Source.Tool, *r.Completed, in.Raw, out.Raw}, true
 }
 
 // sameLabel reports whether two runs are of one label, or both of none: then

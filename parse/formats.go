@@ -57,6 +57,7 @@ func table() []Format {
 		locust,
 		lmEval,
 		nmOffline,
+		trtllmBench,
 	}
 }
 

@@ -81,10 +81,26 @@ func (o *object) get(key string) *member {
 
 // scalar returns a string, number or boolean as text, "" for anything else.
 func (o *object) scalar(key string) string {
-	if m := o.get(key); m != nil && (m.kind == jsonString || m.kind == jsonNumber || m.kind == jsonBool) {
+	if m := o.get(key); m != nil {
+		return m.scalar()
+	}
+	return ""
+}
+
+// scalar returns a string, number or boolean as text, "" for anything else.
+func (m *member) scalar() string {
+	if m.kind == jsonString || m.kind == jsonNumber || m.kind == jsonBool {
 		return string(m.text)
 	}
 	return ""
+}
+
+// child returns the object under a key, nil if there is none.
+func (o *object) child(key string) *object {
+	if m := o.get(key); m != nil {
+		return m.object
+	}
+	return nil
 }
 
 // A jsonError tells where a JSON text is broken.

@@ -320,6 +320,7 @@ func backendEngine(backend string) string {
 // toolEngine are the tools that measure one engine, whatever stands around.
 var toolEngine = map[string]string{
 	"llama-bench": "llama.cpp", "vllm-latency": "vllm", "vllm-engine": "vllm", "spec-decode": "vllm",
+	"trtllm-bench": "tensorrt-llm",
 }
 
 // complete derives what follows from the settings of a run: engine, quant,

@@ -87,6 +87,8 @@ func TestParseCommand(t *testing.T) {
 		{"llama-bench -p 64,128 -n 16", "llama-bench", "n_gen=16"},
 		{"docker run -e HF_TOKEN=hf_abcdefghijklmnopqrstuvwx --gpus all image vllm serve m/x --api-key sk-12345678901234567890 -tp 2", "", "model=m/x api_key tp=2"},
 		{`vllm serve m/x --speculative-config '{"model": "d/y", "num_speculative_tokens": 5}'`, "", "model=m/x draft_model=d/y spec_tokens=5"},
+		{"trtllm-bench -m org/x --model_path /models/x throughput --dataset ds.jsonl --concurrency 64 --tp 8 --report_json r.json", "trtllm-bench", "model=org/x dataset=ds.jsonl concurrency=64 tp=8"},
+		{"python token_benchmark_ray.py --model org/x --num-concurrent-requests 4 --mean-input-tokens 550 --results-dir out", "llmperf", "model=org/x concurrency=4 input_len=550"},
 		{"Start the server with vllm serve --help", "", "none"},
 		{"vllm is fast", "", "none"},
 		{"vllm serve <model> --tensor-parallel-size 4", "", "tp=4"},
@@ -138,6 +140,21 @@ func TestPythonArgs(t *testing.T) {
 	want := []string{"subparser=bench", "seed=0", "name=it's, ok", "rate=inf", "last=x"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestStatistic(t *testing.T) {
+	for word, want := range map[string]string{
+		"mean": "mean", "AVERAGE": "mean", "AVG": "mean", "P50": "median", "median": "median", "MINIMUM": "min", "stddev": "std", "P99": "p99", "p99.9": "p99.9", "p0.1": "p0.1",
+	} {
+		if got, ok := statistic(word); !ok || got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
+	}
+	for _, word := range []string{"", "p", "p.5", "p5.", "p-1", "p1e3", "p1.2.3", "pp", "prompts", "p12345678", "count"} {
+		if got, ok := statistic(word); ok {
+			t.Errorf("%q is read as %s", word, got)
+		}
 	}
 }
 

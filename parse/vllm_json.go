@@ -87,17 +87,23 @@ func boolWord(s string) string {
 // jsonMetric adds a member as a metric. Null is not measured; a wrong type
 // loses the metric with a message, not the run.
 func (d *document) jsonMetric(r *bench.Run, m *member, name string) {
+	metric, ok := d.jsonNumber(m, name)
+	if !ok || name == "rtfx" && metric.Value == 0 {
+		return
+	}
+	if percentKeys[m.key] {
+		metric = metric.Percent()
+	}
+	r.Add(metric)
+}
+
+// jsonNumber reads a member as a metric.
+func (d *document) jsonNumber(m *member, name string) (bench.Metric, bool) {
 	switch m.kind {
 	case jsonNumber:
 		metric, ok := d.metric(name, string(m.text), m.line, m.key)
-		if !ok || name == "rtfx" && metric.Value == 0 {
-			return
-		}
 		metric.Decimals = -1
-		if percentKeys[m.key] {
-			metric = metric.Percent()
-		}
-		r.Add(metric)
+		return metric, ok
 	case jsonNull:
 	case jsonString:
 		if !isNothing(string(m.text)) {
@@ -106,6 +112,7 @@ func (d *document) jsonMetric(r *bench.Run, m *member, name string) {
 	default:
 		d.errorf(m.line, "%s: expected a number, found %s", printable(clip(m.key)), kindName(m.kind))
 	}
+	return bench.Metric{}, false
 }
 
 func kindName(k jsonKind) string {

@@ -15,7 +15,7 @@ import (
 
 // headline are the metrics that a list shows, in this order.
 var headline = []string{
-	"duration", "request_throughput", "request_goodput", "input_throughput", "output_throughput", "total_token_throughput", "mean_ttft_ms", "mean_tpot_ms",
+	"duration", "request_throughput", "request_goodput", "input_throughput", "output_throughput", "total_token_throughput", "tput_per_gpu", "mean_ttft_ms", "mean_tpot_ms",
 	"mean_e2el_ms", "avg_ts", "draft_acceptance_rate", "mean_acceptance_length", "prompt_throughput", "generation_throughput", "intervals",
 	"avg_latency", "p99_latency", "accuracy", "mean_latency_per_token_ms",
 }
