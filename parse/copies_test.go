@@ -43,6 +43,13 @@ func TestCopies(t *testing.T) {
 		{"a printed report and the saved one", map[string]string{"a.log": file("trtllm-bench/streaming-v1.2.log"), "b.json": file("trtllm-bench/streaming-v1.2.json")}, 1},
 		{"a report of many requests", map[string]string{"a.log": printed, "b.json": report}, 1},
 		{"two reports of one log", map[string]string{"a.log": file("trtllm-bench/throughput-v0.16.log")}, 2},
+		{"a summary of one stage", map[string]string{
+			"stage_0_lifecycle_metrics.json": file("inference-perf/stage_0_lifecycle_metrics.json"),
+			"summary_lifecycle_metrics.json": strings.NewReplacer(`"send_duration": 59.98, "requested_rate": 8.0, "achieved_rate": 8.0027`, `"x": 0`).Replace(file("inference-perf/stage_0_lifecycle_metrics.json"))}, 1},
+		{"stages and their summary", map[string]string{
+			"stage_0_lifecycle_metrics.json": file("inference-perf/stage_0_lifecycle_metrics.json"),
+			"stage_1_lifecycle_metrics.json": file("inference-perf/stage_1_lifecycle_metrics.json"),
+			"summary_lifecycle_metrics.json": file("inference-perf/summary_lifecycle_metrics.json")}, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -58,6 +58,7 @@ func table() []Format {
 		lmEval,
 		nmOffline,
 		trtllmBench,
+		inferencePerf,
 	}
 }
 
