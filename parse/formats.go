@@ -59,6 +59,7 @@ func table() []Format {
 		nmOffline,
 		trtllmBench,
 		inferencePerf,
+		llmPerf,
 	}
 }
 
