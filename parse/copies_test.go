@@ -50,6 +50,7 @@ func TestCopies(t *testing.T) {
 			"stage_0_lifecycle_metrics.json": file("inference-perf/stage_0_lifecycle_metrics.json"),
 			"stage_1_lifecycle_metrics.json": file("inference-perf/stage_1_lifecycle_metrics.json"),
 			"summary_lifecycle_metrics.json": file("inference-perf/summary_lifecycle_metrics.json")}, 3},
+		{"rows and the array of them", map[string]string{"agg_a.json": file("inferencemax/agg_single-node.json"), "agg_bmk.json": "[" + file("inferencemax/agg_single-node.json") + "]"}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -60,6 +60,7 @@ func table() []Format {
 		trtllmBench,
 		inferencePerf,
 		llmPerf,
+		inferenceMAX,
 	}
 }
 
