@@ -52,12 +52,12 @@ func (e estimate) admits(n notes.Number) bool {
 }
 
 // shown is the value of a cell as a reader computes with it.
-func (f figure) shown() estimate { return estimate{f.Value, f.Value, f.Value} }
+func shown(f notes.Figure) estimate { return estimate{f.Value, f.Value, f.Value} }
 
 // exact is the value of a measure at the best precision that the run allows, in
 // the unit of the table; the shown one where no run is known.
 func (a *auditor) exact(s *subject, i int) estimate {
-	m, f := a.table.measures[i], s.values[i]
+	m, f := a.table.measures[i], s.Values[i]
 	half := 0.5 * math.Pow(10, -float64(f.Decimals))
 	if s.run == nil || m.metric == "" || !m.agrees(f, s.run, m.metric, s.replicas) {
 		return estimate{f.Value - half, f.Value, f.Value + half}
@@ -74,14 +74,14 @@ func (a *auditor) exact(s *subject, i int) estimate {
 
 // A claim is a cell that compares two values.
 type claim struct {
-	figure
+	notes.Figure
 	base, head *subject
 	measure    int
 }
 
 func (a *auditor) changes() {
-	for _, c := range a.table.changed {
-		if a.table.turned {
+	for _, c := range a.table.Changes {
+		if a.table.Turned {
 			a.turnedChange(c)
 		} else {
 			a.columnChange(c)
@@ -91,10 +91,10 @@ func (a *auditor) changes() {
 
 // turnedChange checks a column of changes in a table whose subjects are
 // columns: those of the nearest two to its left.
-func (a *auditor) turnedChange(c changeColumn) {
+func (a *auditor) turnedChange(c notes.Change) {
 	var sides []*subject
 	for _, s := range a.table.subjects {
-		if s.values[0].cell.Start < c.figures[0].cell.Start || c.figures[0].cell.Start == 0 {
+		if s.Values[0].Cell.Start < c.Figures[0].Cell.Start || c.Figures[0].Cell.Start == 0 {
 			sides = append(sides, s)
 		}
 	}
@@ -108,8 +108,8 @@ func (a *auditor) turnedChange(c changeColumn) {
 	var claims [][]claim
 	for _, p := range pairs {
 		var list []claim
-		for i, f := range c.figures {
-			if f.present && p[0].values[i].present && p[1].values[i].present {
+		for i, f := range c.Figures {
+			if f.Present && p[0].Values[i].Present && p[1].Values[i].Present {
 				list = append(list, claim{f, p[0], p[1], i})
 			}
 		}
@@ -120,7 +120,7 @@ func (a *auditor) turnedChange(c changeColumn) {
 
 // columnChange checks a column of changes in a table whose subjects are rows.
 // The base may be any of them, or the one above; the metric any of the table.
-func (a *auditor) columnChange(c changeColumn) {
+func (a *auditor) columnChange(c notes.Change) {
 	t := a.table
 	const most = 64
 	if len(t.subjects) > most {
@@ -128,14 +128,14 @@ func (a *auditor) columnChange(c changeColumn) {
 	}
 	var claims [][]claim
 	for i := range t.measures {
-		if !slices.ContainsFunc(t.subjects, func(s *subject) bool { return s.values[i].present }) {
+		if !slices.ContainsFunc(t.subjects, func(s *subject) bool { return s.Values[i].Present }) {
 			continue
 		}
 		add := func(base func(k int) *subject) {
 			var list []claim
-			for k, f := range c.figures {
+			for k, f := range c.Figures {
 				b, s := base(k), t.subjects[k]
-				if f.present && b != nil && b != s && b.values[i].present && s.values[i].present {
+				if f.Present && b != nil && b != s && b.Values[i].Present && s.Values[i].Present {
 					list = append(list, claim{f, b, s, i})
 				}
 			}
@@ -156,7 +156,7 @@ func (a *auditor) columnChange(c changeColumn) {
 
 // recompute takes the way and the pairs that explain most of a column, if they
 // explain at least so many cells and most of them, and tells the others.
-func (a *auditor) recompute(c changeColumn, alternatives [][]claim, least int) {
+func (a *auditor) recompute(c notes.Change, alternatives [][]claim, least int) {
 	var best []claim
 	var how way
 	explained := 0
@@ -170,7 +170,7 @@ func (a *auditor) recompute(c changeColumn, alternatives [][]claim, least int) {
 				if w.percent && cl.Unit == "x" || !w.percent && cl.Unit == "%" {
 					continue
 				}
-				if w.over(cl.base.values[cl.measure].shown(), cl.head.values[cl.measure].shown()).admits(cl.Number) ||
+				if w.over(shown(cl.base.Values[cl.measure]), shown(cl.head.Values[cl.measure])).admits(cl.Number) ||
 					w.over(a.exact(cl.base, cl.measure), a.exact(cl.head, cl.measure)).admits(cl.Number) {
 					n++
 				}
@@ -190,14 +190,14 @@ func (a *auditor) recompute(c changeColumn, alternatives [][]claim, least int) {
 		}
 		m := a.table.measures[cl.measure]
 		why := ""
-		if how.over(cl.base.values[cl.measure].shown(), cl.head.values[cl.measure].shown()).admits(cl.Number) {
+		if how.over(shown(cl.base.Values[cl.measure]), shown(cl.head.Values[cl.measure])).admits(cl.Number) {
 			why = ", computed from rounded cells"
 		}
 		unit := ""
 		if how.percent {
 			unit = " %"
 		}
-		right := cl.write(exact.mid)
+		right := write(cl.Figure, exact.mid)
 		var edits []notes.Edit
 		if cl.base.run != nil && cl.head.run != nil {
 			old, changed := cl.Text, right
@@ -205,11 +205,11 @@ func (a *auditor) recompute(c changeColumn, alternatives [][]claim, least int) {
 				old = "" // the sign would have to be found in the cell: left to people
 			}
 			if old != "" {
-				edits = append(edits, notes.Edit{Cell: cl.cell, Old: strings.TrimPrefix(old, "-"), New: strings.TrimPrefix(changed, "-")})
+				edits = append(edits, notes.Edit{Cell: cl.Cell, Old: strings.TrimPrefix(old, "-"), New: strings.TrimPrefix(changed, "-")})
 			}
 		}
-		a.add("wrong-value", bench.Error, cl.line, c.title, fmt.Sprintf("%s of %s between %s and %s: the table says %s%s%s, the logs give %s%s (%s → %s)",
-			c.title, m.title, quote(cl.base.name), quote(cl.head.name), cl.Text, unit, why, right, unit, short4(a.exact(cl.base, cl.measure).mid), short4(a.exact(cl.head, cl.measure).mid)),
+		a.add("wrong-value", bench.Error, cl.Line, c.Title, fmt.Sprintf("%s of %s between %s and %s: the table says %s%s%s, the logs give %s%s (%s → %s)",
+			c.Title, m.Title, quote(cl.base.Name), quote(cl.head.Name), cl.Text, unit, why, right, unit, short4(a.exact(cl.base, cl.measure).mid), short4(a.exact(cl.head, cl.measure).mid)),
 			runsOf([]*subject{cl.base, cl.head}), edits...)
 	}
 }

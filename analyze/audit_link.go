@@ -60,7 +60,7 @@ func scaled(value float64, metric string, n int) float64 {
 
 // agrees reports whether a figure is the metric of a run: as logged, as counts
 // and duration tell it more precisely, or with more digits than the log gives.
-func (m *measure) agrees(f figure, r *bench.Run, metric string, replicas int) bool {
+func (m *measure) agrees(f notes.Figure, r *bench.Run, metric string, replicas int) bool {
 	logged, ok := r.Metric(metric)
 	if !ok {
 		return false
@@ -112,7 +112,7 @@ func (a *auditor) link() {
 // the name of the subject tells, and what is usual.
 func replicasOf(s *subject) []int {
 	all := []int{2, 4, 8, 3, 6, 16}
-	if n := toldReplicas(s.name); n > 1 && !slices.Contains(all, n) {
+	if n := toldReplicas(s.Name); n > 1 && !slices.Contains(all, n) {
 		all = append(all, n)
 	}
 	return all
@@ -155,7 +155,7 @@ func (c candidate) enough(replicas int, s *subject) bool {
 		return false
 	case replicas > 1:
 		// Any number is four times some other: several figures must say so.
-		return c.agree >= 3 && c.disagree <= 1 && (c.agree >= 4 || toldReplicas(s.name) == replicas)
+		return c.agree >= 3 && c.disagree <= 1 && (c.agree >= 4 || toldReplicas(s.Name) == replicas)
 	case c.agree > c.disagree && c.digits >= 4:
 		return c.agree > 1 || named || c.digits >= 5 || c.nameWords == 0
 	}
@@ -182,8 +182,8 @@ const maxAlike = 256
 func (a *auditor) bestCandidate(s *subject, replicas int) (candidate, bool) {
 	votes := map[int]*candidate{}
 	for i, m := range a.table.measures {
-		f := s.values[i]
-		if !f.present || f.About {
+		f := s.Values[i]
+		if !f.Present || f.About {
 			continue
 		}
 		fits := map[int]bool{}
@@ -217,11 +217,11 @@ func (a *auditor) bestCandidate(s *subject, replicas int) (candidate, bool) {
 	found := false
 	for _, run := range sortedKeys(votes) {
 		c := votes[run]
-		if !fitsWhere(c.run, s.where) {
+		if !fitsWhere(c.run, s.Where) {
 			continue
 		}
 		for i, m := range a.table.measures {
-			if f := s.values[i]; f.present && !f.About && !slices.ContainsFunc(m.Metrics, func(metric string) bool { return m.agrees(f, c.run, metric, replicas) }) &&
+			if f := s.Values[i]; f.Present && !f.About && !slices.ContainsFunc(m.Metrics, func(metric string) bool { return m.agrees(f, c.run, metric, replicas) }) &&
 				slices.ContainsFunc(m.Metrics, c.run.Has) {
 				c.disagree++
 			}
@@ -260,11 +260,11 @@ func fitsWhere(r *bench.Run, where []bench.Setting) bool {
 func nameFit(s *subject, r *bench.Run) (share float64, words int, contra bool) {
 	known := runWords(r)
 	hits := 0
-	for _, k := range s.keys {
+	for _, k := range s.Keys {
 		if len(k.Where) > 0 {
 			continue // fitsWhere has looked at it
 		}
-		if says, ok := settingOf(k); ok {
+		if says := k.Number(); says != "" {
 			if has := r.Config.Get(k.Key); has != "" {
 				words++
 				if has == says || k.Key == "concurrency" && r.Config.Get("concurrency_per_replica") == says {
@@ -275,7 +275,7 @@ func nameFit(s *subject, r *bench.Run) (share float64, words int, contra bool) {
 				continue
 			}
 		}
-		for _, w := range nameWords(k.text) {
+		for _, w := range nameWords(k.Text) {
 			words++
 			if known[w] {
 				hits++
@@ -286,29 +286,6 @@ func nameFit(s *subject, r *bench.Run) (share float64, words int, contra bool) {
 		return 0, 0, contra
 	}
 	return float64(hits) / float64(words), words, contra
-}
-
-// numericKeys are the settings that are plain numbers in tables and logs.
-var numericKeys = []string{"concurrency", "num_prompts", "tp", "pp", "batch", "spec_tokens", "depth", "input_len", "output_len", "request_rate"}
-
-// settingOf reads the number of a setting from a cell: c=16, 16 users.
-func settingOf(k keyCell) (string, bool) {
-	if k.Key == "test" && notes.IsLlamaTest(strings.ToLower(k.text)) {
-		return strings.ToLower(k.text), true
-	}
-	if !slices.Contains(numericKeys, k.Key) {
-		return "", false
-	}
-	text := k.text
-	if i := strings.LastIndexByte(text, '='); i >= 0 {
-		text = text[i+1:]
-	}
-	text = strings.TrimLeft(strings.TrimSpace(text), "cCkK×x")
-	n, ok := notes.ParseNumber(text)
-	if !ok || n.HasOf || n.HasStd || n.Value != math.Trunc(n.Value) {
-		return "", false
-	}
-	return strconv.FormatFloat(n.Value, 'f', -1, 64), true
 }
 
 // nameWords are the words of a name that tell something.
@@ -356,11 +333,11 @@ func (a *auditor) decideMeasures() {
 			n := 0
 			linked = 0
 			for _, s := range a.table.subjects {
-				if s.run == nil || !s.values[i].present || !s.run.Has(metric) {
+				if s.run == nil || !s.Values[i].Present || !s.run.Has(metric) {
 					continue
 				}
 				linked++
-				if m.agrees(s.values[i], s.run, metric, s.replicas) {
+				if m.agrees(s.Values[i], s.run, metric, s.replicas) {
 					n++
 				}
 			}

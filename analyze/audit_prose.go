@@ -66,7 +66,7 @@ func (said statement) derivable(t *auditTable) bool {
 	for i := range t.measures {
 		var values []float64
 		for _, s := range t.subjects {
-			if f := s.values[i]; f.present && f.Value > 0 && len(values) < most {
+			if f := s.Values[i]; f.Present && f.Value > 0 && len(values) < most {
 				values = append(values, f.Value)
 			}
 		}

@@ -22,8 +22,8 @@ func (a *auditor) values() {
 			continue
 		}
 		a.settings(s)
-		if s.replicas > 1 && !s.noted && toldReplicas(s.name) != s.replicas {
-			a.add("extrapolated", bench.Warning, s.line, "", fmt.Sprintf("%s: throughputs are %d × those of %s, duration ÷ %d: say that the row is extrapolated", quote(s.name), s.replicas, place(s.run), s.replicas), []*bench.Run{s.run})
+		if s.replicas > 1 && !s.Noted && toldReplicas(s.Name) != s.replicas {
+			a.add("extrapolated", bench.Warning, s.Line, "", fmt.Sprintf("%s: throughputs are %d × those of %s, duration ÷ %d: say that the row is extrapolated", quote(s.Name), s.replicas, place(s.run), s.replicas), []*bench.Run{s.run})
 		}
 	}
 }
@@ -43,11 +43,11 @@ func (a *auditor) measureValues(i int, m *measure) {
 	var wrong []*subject
 	agree := 0
 	for _, s := range a.table.subjects {
-		if s.run == nil || s.summary || !s.values[i].present || !s.run.Has(m.metric) {
+		if s.run == nil || s.Summary || !s.Values[i].Present || !s.run.Has(m.metric) {
 			continue
 		}
 		a.out.Cells++
-		if m.agrees(s.values[i], s.run, m.metric, s.replicas) {
+		if m.agrees(s.Values[i], s.run, m.metric, s.replicas) {
 			agree++
 			a.spread(i, m, s)
 			continue
@@ -58,12 +58,12 @@ func (a *auditor) measureValues(i int, m *measure) {
 		// A column in which nothing agrees is another metric than we think, or in
 		// another unit: that is one thing to look at, not a mistake a cell.
 		s := wrong[0]
-		a.add("wrong-value", bench.Warning, s.line, m.title, fmt.Sprintf("%s: none of %d figures agrees with the logs (%s: the table says %s, the log %s, %s)",
-			m.title, len(wrong), quote(s.name), s.values[i].Text, a.logged(m, s, i), place(s.run)), runsOf(wrong))
+		a.add("wrong-value", bench.Warning, s.Line, m.Title, fmt.Sprintf("%s: none of %d figures agrees with the logs (%s: the table says %s, the log %s, %s)",
+			m.Title, len(wrong), quote(s.Name), s.Values[i].Text, a.logged(m, s, i), place(s.run)), runsOf(wrong))
 		return
 	}
 	for _, s := range wrong {
-		f := s.values[i]
+		f := s.Values[i]
 		right := a.logged(m, s, i)
 		severity := bench.Error
 		how := ""
@@ -79,25 +79,25 @@ func (a *auditor) measureValues(i int, m *measure) {
 		}
 		var edits []notes.Edit
 		if a.firm(s) {
-			edits = append(edits, notes.Edit{Cell: f.cell, Old: strings.TrimPrefix(f.Text, "-"), New: f.write(math.Abs(exact))})
+			edits = append(edits, notes.Edit{Cell: f.Cell, Old: strings.TrimPrefix(f.Text, "-"), New: write(f, math.Abs(exact))})
 		}
-		a.add("wrong-value", severity, f.line, m.title, fmt.Sprintf("%s of %s: the table says %s%s, the log %s%s (%s)", m.title, quote(s.name), f.Text, how, right, arithmetic, place(s.run)), []*bench.Run{s.run}, edits...)
+		a.add("wrong-value", severity, f.Line, m.Title, fmt.Sprintf("%s of %s: the table says %s%s, the log %s%s (%s)", m.Title, quote(s.Name), f.Text, how, right, arithmetic, place(s.run)), []*bench.Run{s.run}, edits...)
 	}
 }
 
 // logged is what a figure should be, in its own digits where those suffice.
 func (a *auditor) logged(m *measure, s *subject, i int) string {
 	logged, _ := s.run.Metric(m.metric)
-	factor := m.FactorOf(s.values[i].Number, m.metric)
+	factor := m.FactorOf(s.Values[i].Number, m.metric)
 	if factor == 1 && s.replicas == 1 {
 		return bench.FormatDecimals(logged.Raw, logged.Decimals)
 	}
-	return s.values[i].write(scaled(logged.Raw, m.metric, s.replicas) / factor)
+	return write(s.Values[i], scaled(logged.Raw, m.metric, s.replicas)/factor)
 }
 
 // spread checks the ± of a figure.
 func (a *auditor) spread(i int, m *measure, s *subject) {
-	f := s.values[i]
+	f := s.Values[i]
 	logged, _ := s.run.Metric(m.metric)
 	if !f.HasStd || !logged.HasStd || f.About {
 		return
@@ -105,7 +105,7 @@ func (a *auditor) spread(i int, m *measure, s *subject) {
 	std := notes.Number{Value: f.Std, Decimals: f.Decimals}
 	exact := scaled(logged.Std, m.metric, s.replicas) / m.FactorOf(f.Number, m.metric)
 	if !std.RoundsFrom(exact, 0) && !(logged.Decimals >= 0 && math.Abs(exact-f.Std) <= halfUnit(logged)) {
-		a.add("wrong-value", bench.Error, f.line, m.title, fmt.Sprintf("%s of %s: the table says ± %s, the log ± %s (%s)", m.title, quote(s.name), bench.FormatDecimals(f.Std, f.Decimals), bench.FormatDecimals(exact, logged.Decimals), place(s.run)), []*bench.Run{s.run})
+		a.add("wrong-value", bench.Error, f.Line, m.Title, fmt.Sprintf("%s of %s: the table says ± %s, the log ± %s (%s)", m.Title, quote(s.Name), bench.FormatDecimals(f.Std, f.Decimals), bench.FormatDecimals(exact, logged.Decimals), place(s.run)), []*bench.Run{s.run})
 	}
 }
 
@@ -114,7 +114,7 @@ func (a *auditor) spread(i int, m *measure, s *subject) {
 func (a *auditor) firm(s *subject) bool {
 	n := 0
 	for i, m := range a.table.measures {
-		if m.metric != "" && s.values[i].present && s.run.Has(m.metric) && m.agrees(s.values[i], s.run, m.metric, s.replicas) {
+		if m.metric != "" && s.Values[i].Present && s.run.Has(m.metric) && m.agrees(s.Values[i], s.run, m.metric, s.replicas) {
 			n++
 		}
 	}
@@ -124,9 +124,9 @@ func (a *auditor) firm(s *subject) bool {
 // settings checks what the table says of a run against what its log says: a row
 // of c=8 with the figures of c=16.
 func (a *auditor) settings(s *subject) {
-	for _, k := range s.keys {
-		says, ok := settingOf(k)
-		if !ok || !slices.Contains([]string{"concurrency", "num_prompts", "test"}, k.Key) {
+	for _, k := range s.Keys {
+		says := k.Number()
+		if says == "" || !slices.Contains([]string{"concurrency", "num_prompts", "test"}, k.Key) {
 			continue
 		}
 		has := s.run.Config.Get(k.Key)
@@ -138,7 +138,7 @@ func (a *auditor) settings(s *subject) {
 		if has == says || s.run.Config.Get(k.Key+"_per_replica") == says || fmt.Sprint(scaledKey(has, s.replicas)) == says {
 			continue
 		}
-		a.add("wrong-value", bench.Error, k.line, k.title, fmt.Sprintf("%s: the table says %s, but its figures are those of a run with %s (%s)", k.title, says, has, place(s.run)), []*bench.Run{s.run})
+		a.add("wrong-value", bench.Error, k.Line, k.Title, fmt.Sprintf("%s: the table says %s, but its figures are those of a run with %s (%s)", k.Title, says, has, place(s.run)), []*bench.Run{s.run})
 	}
 }
 
@@ -156,14 +156,14 @@ func (a *auditor) missingRun(s *subject) {
 			used[o.run] = true
 		}
 	}
-	if s.summary || s.noted || linked == 0 || linked*2 < len(a.table.subjects) {
+	if s.Summary || s.Noted || linked == 0 || linked*2 < len(a.table.subjects) {
 		return
 	}
 	var best *bench.Run
 	top, second := 0.0, 0.0
 	for _, r := range a.runs {
 		share, words, contra := nameFit(s, r)
-		if words == 0 || contra || !fitsWhere(r, s.where) || !a.measuresOf(r) {
+		if words == 0 || contra || !fitsWhere(r, s.Where) || !a.measuresOf(r) {
 			continue
 		}
 		switch {
@@ -177,12 +177,12 @@ func (a *auditor) missingRun(s *subject) {
 		return
 	}
 	for i, m := range a.table.measures {
-		f := s.values[i]
-		if m.metric == "" || !f.present || f.About || !best.Has(m.metric) {
+		f := s.Values[i]
+		if m.metric == "" || !f.Present || f.About || !best.Has(m.metric) {
 			continue
 		}
 		s.run = best
-		a.add("no-such-run", bench.Error, s.line, m.title, fmt.Sprintf("no run has the figures of %s; the run of that name has %s %s where the table says %s (%s)", quote(s.name), m.title, a.logged(m, s, i), f.Text, place(best)), []*bench.Run{best})
+		a.add("no-such-run", bench.Error, s.Line, m.Title, fmt.Sprintf("no run has the figures of %s; the run of that name has %s %s where the table says %s (%s)", quote(s.Name), m.Title, a.logged(m, s, i), f.Text, place(best)), []*bench.Run{best})
 		s.run = nil
 		return
 	}
@@ -212,7 +212,7 @@ func (a *auditor) partial() {
 		if s.run == nil || !isPartial(s.run) || s.saysPartial(a.table) {
 			continue
 		}
-		name := s.name
+		name := s.Name
 		if s.run.Completed != nil && s.run.Attempted != nil {
 			name += fmt.Sprintf(" (%d of %d)", *s.run.Completed, *s.run.Attempted)
 		}
@@ -229,20 +229,20 @@ func (a *auditor) partial() {
 	if len(names) > most {
 		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	a.add("unmarked-partial", bench.Error, subjects[0].line, "", fmt.Sprintf("not all requests completed, and the table does not say so: %s%s", strings.Join(names, "; "), more), runsOf(subjects))
+	a.add("unmarked-partial", bench.Error, subjects[0].Line, "", fmt.Sprintf("not all requests completed, and the table does not say so: %s%s", strings.Join(names, "; "), more), runsOf(subjects))
 }
 
 // saysPartial reports whether a reader is told that a subject is partial.
 func (s *subject) saysPartial(t *auditTable) bool {
-	if s.noted {
+	if s.Noted {
 		return true
 	}
 	for i, m := range t.measures {
-		if slices.Contains([]string{"completed", "failed"}, m.Metrics[0]) && s.values[i].present {
+		if slices.Contains([]string{"completed", "failed"}, m.Metrics[0]) && s.Values[i].Present {
 			return true
 		}
 	}
-	lower := strings.ToLower(s.name)
+	lower := strings.ToLower(s.Name)
 	for _, word := range [...]string{"partial", "incomplete", "failed", "errors"} {
 		if strings.Contains(lower, word) {
 			return true
@@ -291,7 +291,7 @@ func (a *auditor) sideBySide() {
 		}
 		line := a.table.Line
 		if len(f.Runs) > 0 && byID[f.Runs[0]] != nil {
-			line = byID[f.Runs[0]].line
+			line = byID[f.Runs[0]].Line
 		}
 		a.out.Findings = append(a.out.Findings, AuditFinding{Finding: f, File: a.file, Line: line, Table: a.table.Number})
 	}
@@ -301,7 +301,7 @@ func (a *auditor) sideBySide() {
 // many replicas as its values stand for.
 func (s *subject) asRun(input string) *bench.Run {
 	r := *s.run
-	r.Label, r.Input = s.name, input
+	r.Label, r.Input = s.Name, input
 	r.Metrics, r.Config, r.Findings = slices.Clone(r.Metrics), slices.Clone(r.Config), slices.Clone(r.Findings)
 	for i := range r.Metrics {
 		r.Metrics[i].Samples = slices.Clone(r.Metrics[i].Samples)

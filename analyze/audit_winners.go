@@ -16,14 +16,14 @@ func (a *auditor) winners() {
 	t := a.table
 	var marked []int // measures with marks
 	for i, m := range t.measures {
-		if m.better() == bench.Neither {
+		if m.Direction() == bench.Neither {
 			continue
 		}
 		n, all := 0, 0
 		for _, s := range t.subjects {
-			if f := s.values[i]; f.present && !s.summary {
+			if f := s.Values[i]; f.Present && !s.Summary {
 				all++
-				if f.cell.Marked && !s.free {
+				if f.Cell.Marked && !s.Free {
 					n++
 				}
 			}
@@ -58,14 +58,14 @@ func (a *auditor) winners() {
 		}
 		m := t.measures[i]
 		direction := "higher is better"
-		if m.better() == bench.Lower {
+		if m.Direction() == bench.Lower {
 			direction = "lower is better"
 		}
-		message := fmt.Sprintf("%s: nothing is marked where %s is best (%s)", m.title, strings.Join(right, ", "), direction)
+		message := fmt.Sprintf("%s: nothing is marked where %s is best (%s)", m.Title, strings.Join(right, ", "), direction)
 		if len(wrong) > 0 {
-			message = fmt.Sprintf("%s: %s marked as best, but %s best (%s)", m.title, isAre(wrong), isAre(right), direction)
+			message = fmt.Sprintf("%s: %s marked as best, but %s best (%s)", m.Title, isAre(wrong), isAre(right), direction)
 		}
-		a.add("wrong-winner", bench.Error, line, m.title, message, runsOf(subjects), edits...)
+		a.add("wrong-winner", bench.Error, line, m.Title, message, runsOf(subjects), edits...)
 	}
 }
 
@@ -87,14 +87,14 @@ type misjudgement struct {
 // judge holds the marks of a measure against its figures. Figures that read the
 // same are equally good, and so are those within each other's spread.
 func judge(group []*subject, i int, m *measure) *misjudgement {
-	all := slices.DeleteFunc(slices.Clone(group), func(s *subject) bool { return !s.values[i].present || s.summary })
+	all := slices.DeleteFunc(slices.Clone(group), func(s *subject) bool { return !s.Values[i].Present || s.Summary })
 	w := judgeAmong(all, i, m)
 	if w == nil {
 		return nil
 	}
 	// Who tells partial runs may leave them out of the race, all of them.
-	out := func(s *subject) bool { return s.noted || s.run != nil && isPartial(s.run) }
-	if slices.ContainsFunc(all, func(s *subject) bool { return out(s) && s.values[i].cell.Marked }) {
+	out := func(s *subject) bool { return s.Noted || s.run != nil && isPartial(s.run) }
+	if slices.ContainsFunc(all, func(s *subject) bool { return out(s) && s.Values[i].Cell.Marked }) {
 		return w
 	}
 	complete := slices.DeleteFunc(slices.Clone(all), out)
@@ -109,40 +109,40 @@ func judgeAmong(all []*subject, i int, m *measure) *misjudgement {
 		return nil
 	}
 	value := func(s *subject) float64 {
-		f := s.values[i]
+		f := s.Values[i]
 		return f.Value * m.FactorOf(f.Number, m.Metrics[0])
 	}
 	best := all[0]
 	for _, s := range all {
-		if m.better() == bench.Higher && value(s) > value(best) || m.better() == bench.Lower && value(s) < value(best) {
+		if m.Direction() == bench.Higher && value(s) > value(best) || m.Direction() == bench.Lower && value(s) < value(best) {
 			best = s
 		}
 	}
 	tied := func(s *subject) bool {
 		d := math.Abs(value(s) - value(best))
-		f, b := s.values[i], best.values[i]
+		f, b := s.Values[i], best.Values[i]
 		return d <= 1e-9*math.Abs(value(best)) || f.HasStd && b.HasStd && d <= (f.Std+b.Std)*m.FactorOf(f.Number, m.Metrics[0])
 	}
 	var w misjudgement
 	rightMarked := false
 	for _, s := range all {
-		if s.free {
+		if s.Free {
 			rightMarked = rightMarked || tied(s)
 			continue
 		}
-		f := s.values[i]
-		if !f.cell.Marked {
+		f := s.Values[i]
+		if !f.Cell.Marked {
 			continue
 		}
 		if tied(s) {
 			rightMarked = true
 			continue
 		}
-		w.wrong = append(w.wrong, fmt.Sprintf("%s (%s)", f.Text, s.name))
-		w.edits = append(w.edits, notes.Edit{Cell: f.cell, Mark: -1})
+		w.wrong = append(w.wrong, fmt.Sprintf("%s (%s)", f.Text, s.Name))
+		w.edits = append(w.edits, notes.Edit{Cell: f.Cell, Mark: -1})
 		w.subjects = append(w.subjects, s)
 		if w.line == 0 {
-			w.line = f.line
+			w.line = f.Line
 		}
 	}
 	if rightMarked && len(w.wrong) == 0 {
@@ -152,14 +152,14 @@ func judgeAmong(all []*subject, i int, m *measure) *misjudgement {
 		if !tied(s) || value(s) != value(best) {
 			continue
 		}
-		f := s.values[i]
-		w.right = append(w.right, fmt.Sprintf("%s (%s)", f.Text, s.name))
+		f := s.Values[i]
+		w.right = append(w.right, fmt.Sprintf("%s (%s)", f.Text, s.Name))
 		w.subjects = append(w.subjects, s)
 		if w.line == 0 {
-			w.line = f.line
+			w.line = f.Line
 		}
 		if !rightMarked {
-			w.edits = append(w.edits, notes.Edit{Cell: f.cell, Mark: 1})
+			w.edits = append(w.edits, notes.Edit{Cell: f.Cell, Mark: 1})
 		}
 	}
 	return &w
@@ -174,19 +174,19 @@ func (t *auditTable) groups(marked []int) [][]*subject {
 		return whole
 	}
 	var keys []func(s *subject) string
-	keys = append(keys, func(s *subject) string { return s.group })
+	keys = append(keys, func(s *subject) string { return s.Group })
 	titles := []string{}
 	for _, s := range t.subjects {
-		for _, k := range s.keys {
-			if !k.across && !slices.Contains(titles, k.title) {
-				titles = append(titles, k.title)
+		for _, k := range s.Keys {
+			if !k.Across && !slices.Contains(titles, k.Title) {
+				titles = append(titles, k.Title)
 			}
 		}
 	}
 	text := func(s *subject, title string) string {
-		for _, k := range s.keys {
-			if k.title == title && !k.across {
-				return k.text
+		for _, k := range s.Keys {
+			if k.Title == title && !k.Across {
+				return k.Text
 			}
 		}
 		return ""
@@ -214,13 +214,13 @@ func (t *auditTable) separates(groups [][]*subject, marked []int) bool {
 	}
 	for _, g := range groups {
 		for _, i := range marked {
-			present := slices.ContainsFunc(g, func(s *subject) bool { return s.values[i].present })
-			if present && len(g) > 1 && !slices.ContainsFunc(g, func(s *subject) bool { return s.values[i].cell.Marked }) {
+			present := slices.ContainsFunc(g, func(s *subject) bool { return s.Values[i].Present })
+			if present && len(g) > 1 && !slices.ContainsFunc(g, func(s *subject) bool { return s.Values[i].Cell.Marked }) {
 				return false
 			}
 			// A single row needs a mark as well, or the table may have none at all
 			// for rows without a rival.
-			if present && len(g) == 1 && !g[0].values[i].cell.Marked && t.anySingleMarked(groups, i) {
+			if present && len(g) == 1 && !g[0].Values[i].Cell.Marked && t.anySingleMarked(groups, i) {
 				return false
 			}
 		}
@@ -236,13 +236,13 @@ func (t *auditTable) separates(groups [][]*subject, marked []int) bool {
 }
 
 func (t *auditTable) anySingleMarked(groups [][]*subject, i int) bool {
-	return slices.ContainsFunc(groups, func(g []*subject) bool { return len(g) == 1 && g[0].values[i].cell.Marked })
+	return slices.ContainsFunc(groups, func(g []*subject) bool { return len(g) == 1 && g[0].Values[i].Cell.Marked })
 }
 
 func (t *auditTable) allSinglesMarked(groups [][]*subject, marked []int) bool {
 	for _, g := range groups {
 		for _, i := range marked {
-			if len(g) == 1 && !g[0].values[i].cell.Marked {
+			if len(g) == 1 && !g[0].Values[i].Cell.Marked {
 				return false
 			}
 		}

@@ -372,8 +372,15 @@ func modelMismatch(s *Section, add func(bench.Severity, string, ...*bench.Run)) 
 func clientMismatch(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 	byClient := map[string][]*Row{}
 	var order []string
+	tools := map[string]bool{}
+	for _, row := range s.Rows {
+		tools[row.Runs[0].Source.Tool] = true
+	}
 	for _, row := range s.Rows {
 		c := row.Runs[0].Config.Get("client")
+		if len(tools) > 1 {
+			c = row.Runs[0].Source.Tool
+		}
 		if c == "" {
 			continue
 		}

@@ -132,6 +132,9 @@ func (o *Options) columns(runs []*bench.Run) []string {
 	if o.Metrics != nil {
 		return slices.DeleteFunc(slices.Clone(o.Metrics), func(m string) bool { return !has(m) })
 	}
+	if len(distinct(runs, func(r *bench.Run) string { return r.Source.Tool })) > 1 {
+		return sharedColumns(runs)
+	}
 	want, ok := toolMetrics[runs[0].Source.Tool]
 	if !ok {
 		want = toolMetrics[""]

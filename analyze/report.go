@@ -205,11 +205,12 @@ func dropGroupCopies(runs []*bench.Run) []*bench.Run {
 	})
 }
 
-// sectionGroups parts runs by tool and by the values of the --by keys, in the
-// order of appearance; numbers of one tool are put in order.
+// sectionGroups parts runs by what they can be beside and by the values of the
+// --by keys, in the order of appearance; numbers of one kind are put in order.
 func sectionGroups(runs []*bench.Run, by []string) [][]*bench.Run {
+	kind := kinds(runs)
 	groups := groupBy(runs, func(r *bench.Run) string {
-		key := r.Source.Tool
+		key := kind(r)
 		for _, k := range by {
 			key += "\x00" + Key(r, k)
 		}
@@ -217,7 +218,7 @@ func sectionGroups(runs []*bench.Run, by []string) [][]*bench.Run {
 	})
 	if len(by) > 0 {
 		slices.SortStableFunc(groups, func(a, b []*bench.Run) int {
-			if a[0].Source.Tool != b[0].Source.Tool {
+			if kind(a[0]) != kind(b[0]) {
 				return 0
 			}
 			for _, k := range by {
@@ -260,7 +261,7 @@ func compareValues(a, b string) int {
 
 // newSection makes the table of a group of runs.
 func newSection(runs []*bench.Run, o Options) *Section {
-	s := &Section{Tool: runs[0].Source.Tool}
+	s := &Section{Tool: strings.Join(distinct(runs, func(r *bench.Run) string { return r.Source.Tool }), ", ")}
 	for _, k := range o.By {
 		s.By = append(s.By, bench.Setting{Key: k, Value: Key(runs[0], k)})
 	}

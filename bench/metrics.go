@@ -109,6 +109,14 @@ var known = []MetricInfo{
 	{"cost_per_million_output_tokens", "Cost per M output tok", "", Lower, Fixed},
 	{"cost_per_million_tokens", "Cost per M tok", "", Lower, Fixed},
 
+	// What published tables leave open: of which tokens, of which statistic.
+	{"throughput_tok_s", "tok/s (of which tokens is not said)", "tok/s", Higher, Times},
+	{"throughput_tok_s_per_gpu", "tok/s per GPU (of which tokens is not said)", "tok/s", Higher, Fixed},
+	{"ttft_ms", "TTFT (ms, statistic not said)", "ms", Lower, Fixed},
+	{"tpot_ms", "TPOT (ms, statistic not said)", "ms", Lower, Fixed},
+	{"itl_ms", "ITL (ms, statistic not said)", "ms", Lower, Fixed},
+	{"e2el_ms", "E2EL (ms, statistic not said)", "ms", Lower, Fixed},
+
 	{"probe_completed", "Probes completed", "requests", Neither, Fixed},
 	{"probe_failed", "Probes failed", "requests", Lower, Fixed},
 	{"diffusion_committed_throughput", "Committed tok/s", "tok/s", Higher, Times},

@@ -18,10 +18,17 @@ type Meaning struct {
 	Change  bool            // they compare: a difference, a ratio, a speedup
 	Better  bench.Better    // the direction that the header itself tells
 	Unit    string          // as written: ms, tok/s, %
+	Vague   string          // a name for what the header leaves open: TTFT of which statistic, tok/s of which tokens
 }
 
 // IsMetric reports whether the header names a metric.
 func (m Meaning) IsMetric() bool { return len(m.Metrics) > 0 }
+
+// Headers that do not say of which tokens they are.
+const (
+	anyTokens = "output_throughput total_token_throughput avg_ts generation_throughput"
+	anyPerGPU = "output_throughput_per_gpu total_throughput_per_gpu"
+)
 
 // The synonyms of metrics: a line for each, its phrases in lower case, without
 // punctuation and without the unit, which stands in the second column. To
@@ -44,9 +51,10 @@ var metricPhrases = []struct {
 	{"total_token_throughput", "tok/s", "total|total token throughput|total throughput|tot|overall|total token|total tokens|combined|combined throughput"},
 	{"total_token_throughput", "", "total token throughput|total throughput"},
 	{"input_throughput prompt_throughput", "tok/s", "input|prompt|prefill|input token throughput|input throughput|input token|input tokens|prompt throughput|prefill throughput|prompt processing|prefill speed"},
-	{"output_throughput total_token_throughput avg_ts generation_throughput", "tok/s", "|throughput|token throughput|tokens|speed|tp|token|avg|mean|rate|performance"},
+	{anyTokens, "tok/s", "|throughput|token throughput|tokens|speed|tp|token|avg|mean|rate|performance"},
 	{"max_output_tokens_per_s", "tok/s", "peak output token throughput|peak output|peak"},
-	{"output_throughput_per_gpu total_throughput_per_gpu", "tok/s/gpu", "|output|throughput"},
+	{"output_throughput_per_gpu", "tok/s/gpu", "output"},
+	{anyPerGPU, "tok/s/gpu", "|throughput"},
 	{"tok_s_per_user", "tok/s/user", "|output|throughput|interactivity"},
 	{"max_concurrent_requests", "", "peak concurrent requests|peak concurrency"},
 	{"draft_acceptance_rate", "", "acceptance|acceptance rate|draft acceptance rate|draft acceptance|accept rate|accepted|acc rate"},
@@ -209,6 +217,12 @@ func Understand(header string) Meaning {
 	} else if key := keyByPhrase[phrase]; key != "" && kind == "" {
 		m.Key = key
 	}
+	switch strings.Join(m.Metrics, " ") {
+	case anyTokens:
+		m.Vague = "throughput_tok_s"
+	case anyPerGPU:
+		m.Vague = "throughput_tok_s_per_gpu"
+	}
 	if m.IsMetric() && kind == "time" { // a duration is in seconds
 		m.Factor = milliseconds[m.Unit] / 1000
 	}
@@ -281,6 +295,9 @@ func (m *Meaning) latency(phrase, stat, kind string) bool {
 	switch stat {
 	case "":
 		stats = []string{"mean", "median", "p50"}
+		if m.Vague = family + "_ms"; only {
+			m.Vague = "e2el_ms"
+		}
 	case "median":
 		stats = []string{"median", "p50"}
 	case "p50":

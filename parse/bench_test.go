@@ -147,7 +147,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			buf := make([]byte, bufferSize)
 			for b.Loop() {
-				d, err := read(bytes.NewReader(bm.text), "x.log", buf)
+				d, err := read(bytes.NewReader(bm.text), "x.log", buf, false)
 				if err != nil || len(d.runs) != bm.runs {
 					b.Fatalf("%d runs, %v", len(d.runs), err)
 				}

@@ -385,15 +385,22 @@ func (d *document) notef(line int, format string, args ...any) {
 
 // Reader reads one input under the name file. It returns what could be read
 // beside an error of the reader.
-func read(r io.Reader, file string, buf []byte) (*document, error) {
+func read(r io.Reader, file string, buf []byte, tables bool) (*document, error) {
 	d := &document{file: file}
 	d.ctx.vars = map[string]string{}
 	in, err := decode(r)
 	if err != nil {
 		return d, err
 	}
+	keep := &keeper{in: in}
+	if tables {
+		in = keep
+	}
 	d.src = newSource(in, buf)
 	err = d.read()
+	if tables && err == nil {
+		d.readTables(keep)
+	}
 	if err != nil && strings.Contains(err.Error(), "unexpected EOF") {
 		err = fmt.Errorf("the compressed data ends too early")
 	}

@@ -23,7 +23,8 @@ import (
 type Input struct {
 	Label    string // "" for the name of each file
 	Path     string
-	Replicas int // 0 where the user does not say
+	Replicas int  // 0 where the user does not say
+	Tables   bool // read published tables too
 }
 
 // ParseInput reads LABEL=PATH@x4. A file of that very name wins over the
@@ -136,7 +137,11 @@ func (res *Result) add(f file, name string, d *document, empty *int) {
 		case d.guess != "":
 			res.Notes = append(res.Notes, bench.Problem{File: f.name, Message: "no benchmark result found: it " + d.guess})
 		case !f.walked:
-			res.Notes = append(res.Notes, bench.Problem{File: f.name, Message: "no benchmark result found"})
+			message := "no benchmark result found"
+			if strings.HasSuffix(f.name, ".md") && !f.input.Tables {
+				message += " (--tables reads the tables of results that people publish)"
+			}
+			res.Notes = append(res.Notes, bench.Problem{File: f.name, Message: message})
 		default:
 			*empty++
 		}
@@ -350,7 +355,7 @@ func expand(in Input, result *Result) ([]file, error) {
 		slices.Sort(matches)
 		var all []file
 		for _, m := range matches {
-			files, err := expand(Input{in.Label, m, in.Replicas}, result)
+			files, err := expand(Input{in.Label, m, in.Replicas, in.Tables}, result)
 			if err != nil {
 				result.Errors = append(result.Errors, bench.Problem{File: m, Message: reason(err)})
 				continue
@@ -430,7 +435,7 @@ func readFile(f file, stdin io.Reader, buf []byte) *document {
 			return &document{file: f.name}
 		}
 	}
-	d, err := read(in, f.name, buf)
+	d, err := read(in, f.name, buf, f.input.Tables)
 	if err != nil {
 		d.errs = append(d.errs, bench.Problem{File: f.name, Message: reason(err)})
 	}
@@ -462,7 +467,7 @@ func isBinary(h *os.File) bool {
 // Reader reads one stream under a name, for tests and other programs.
 func Reader(r io.Reader, name string) *Result {
 	result := &Result{}
-	d, err := read(r, name, make([]byte, bufferSize))
+	d, err := read(r, name, make([]byte, bufferSize), false)
 	if err != nil {
 		d.errs = append(d.errs, bench.Problem{File: name, Message: reason(err)})
 	}

@@ -12,6 +12,7 @@ type inputFlags struct {
 	Where   []string `help:"Keep only runs for which all of KEY=VALUE, KEY!=VALUE and KEY~REGEX hold, joined by commas." placeholder:"KEY=VALUE" sep:"none"`
 	Lenient bool     `help:"Exit 0 even if some input could not be read."`
 
+	Tables      bool     `help:"Read also Markdown tables of results that people publish without the logs, as runs of tool table."`
 	Replicas    []string `help:"The values were measured on one of N replicas; LABEL=N says it of one input." placeholder:"[LABEL=]N" sep:"none"`
 	NoNormalize bool     `help:"Leave the values of one of several replicas as they were logged."`
 }
@@ -55,6 +56,7 @@ func (f *inputFlags) load(a *app) ([]*bench.Run, []bench.Problem, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		in.Tables = f.Tables
 		inputs = append(inputs, in)
 	}
 	result := parse.Files(inputs, a.stdin)

@@ -38,6 +38,7 @@ type inputDigest struct {
 // tableOptions are the flags that decide what a table says. They are data, not
 // a command line: a note is not trusted to run anything.
 type tableOptions struct {
+	Tables      bool     `json:"tables,omitempty"`
 	Where       []string `json:"where,omitempty"`
 	Replicas    []string `json:"replicas,omitempty"`
 	NoNormalize bool     `json:"no_normalize,omitempty"`
@@ -71,7 +72,7 @@ func (f provenanceFlag) withProvenance(w io.Writer, in *inputFlags, c *compareFl
 	if f.NoProvenance {
 		return write(w)
 	}
-	p := provenance{Options: tableOptions{in.Where, in.Replicas, in.NoNormalize, c.By, c.Rows, c.Metrics, c.Sort, c.Baseline, c.Partial, c.GPUPrice, c.Threshold, c.Alpha, float64(c.Noise)}}
+	p := provenance{Options: tableOptions{in.Tables, in.Where, in.Replicas, in.NoNormalize, c.By, c.Rows, c.Metrics, c.Sort, c.Baseline, c.Partial, c.GPUPrice, c.Threshold, c.Alpha, float64(c.Noise)}}
 	for i, arg := range in.Inputs {
 		d := inputDigest{Input: relative(in.Inputs)[i], SHA256: stdin, Files: 1}
 		if parsed, err := parse.ParseInput(arg); err == nil && parsed.Path != "-" {
@@ -198,7 +199,7 @@ func (p published) prove(shown, dir string, note *notes.Note, logs []string) []a
 	}
 	cmd := compareCmd{}
 	o := p.Options
-	cmd.Where, cmd.Replicas, cmd.NoNormalize = o.Where, o.Replicas, o.NoNormalize
+	cmd.Tables, cmd.Where, cmd.Replicas, cmd.NoNormalize = o.Tables, o.Where, o.Replicas, o.NoNormalize
 	cmd.By, cmd.Rows, cmd.Metrics, cmd.Sort, cmd.Baseline, cmd.Partial = o.By, o.Rows, o.Metrics, o.Sort, o.Baseline, o.Partial
 	cmd.GPUPrice, cmd.Threshold, cmd.Alpha, cmd.Noise = o.GPUPrice, o.Threshold, o.Alpha, percent(o.Noise)
 	for _, in := range p.Inputs {
