@@ -516,7 +516,7 @@ func (j *jsonReader) literal(c byte) ([]byte, jsonKind, error) {
 	switch string(text) {
 	case "true", "false":
 		return text, jsonBool, nil
-	case "null", "NaN", "nan", "Infinity", "-Infinity", "inf", "-inf":
+	case "null", "NaN", "nan", "-nan", "Infinity", "-Infinity", "inf", "-inf":
 		return text, jsonNull, nil
 	}
 	if c != '-' && (c < '0' || c > '9') || !plainNumber(text) {

@@ -11,12 +11,16 @@ import "bytes"
 //	2025-01-02 03:04:05.123 | INFO     | module:main:12 - line
 //	bench-1  | line
 //	[rank0]: line
+//	0.01.234.567 I line
 func unstamp(b []byte) []byte {
 	if len(b) == 0 {
 		return b
 	}
 	if n := stampLen(b); n > 0 {
 		return afterLevel(b[skipBlank(b, n):])
+	}
+	if n := llamaStampLen(b); n > 0 {
+		return b[skipBlank(b, n):]
 	}
 	if n := containerLen(b); n > 0 {
 		return b[n:]
@@ -67,6 +71,29 @@ func stampLen(b []byte) int {
 		return end + 1
 	}
 	return 0
+}
+
+// llamaStampLen is the length of what llama.cpp puts in front of a line: the time
+// since its start, in minutes, seconds, milli- and microseconds, and a level.
+func llamaStampLen(b []byte) int {
+	i := 0
+	for i < len(b) && isDigit(b[i]) {
+		i++
+	}
+	const shape = ".dd.ddd.ddd "
+	if i == 0 || i > 6 || len(b) < i+len(shape)+1 {
+		return 0
+	}
+	for k := range len(shape) {
+		if c := b[i+k]; shape[k] == 'd' && !isDigit(c) || shape[k] != 'd' && shape[k] != c {
+			return 0
+		}
+	}
+	i += len(shape)
+	if bytes.IndexByte([]byte("IWEDT"), b[i]) < 0 || len(b) > i+1 && b[i+1] != ' ' {
+		return 0
+	}
+	return i + 1
 }
 
 // afterLevel cuts the level, and the place in the code, that loggers write

@@ -433,7 +433,7 @@ func isNothing(s string) bool {
 		return true // a placeholder
 	}
 	switch strings.ToLower(s) {
-	case "", "none", "nan", "n/a", "na", "null", "inf", "-inf", "infinity", "-", "--", "not", "nan%":
+	case "", "none", "nan", "n/a", "na", "null", "inf", "-inf", "infinity", "-", "--", "not", "nan%", "-nan", "-nan%":
 		return true
 	}
 	return false
