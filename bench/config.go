@@ -100,6 +100,7 @@ var workload = map[string]bool{
 	"dataset": true, "num_prompts": true, "input_len": true, "output_len": true, "concurrency": true,
 	"request_rate": true, "seed": true, "test": true, "depth": true, "task": true, "num_fewshot": true,
 	"stage": true,
+	"is_pp_shared": true, "is_tg_separate": true, "chunks": true, "n_ctx": true,
 }
 
 // IsWorkload reports whether key describes the work rather than who did it.

@@ -57,6 +57,13 @@ var programs = []program{
 	{"bench_serving.py", "", client, "sglang-serve", ""},
 	{"benchmark_offline.py", "", client, "nm-offline", ""},
 	{"llama-bench", "", client, "llama-bench", ""},
+	{"llama-batched-bench", "", client, "llama-batched-bench", "llama.cpp"},
+	{"llama-cli", "", client, "llama-server", "llama.cpp"}, // its timing lines are read as those of the server
+	{"llama-completion", "", client, "llama-server", "llama.cpp"},
+	{"llama-speculative", "", client, "spec-decode", "llama.cpp"},
+	{"llama-speculative-simple", "", client, "spec-decode", "llama.cpp"},
+	{"llama-perplexity", "", client, "llama-perplexity", "llama.cpp"},
+	{"llama-benchy", "", client, "llama-benchy", ""},
 	{"locust", "", client, "locust", ""},
 	{"lm_eval", "", client, "lm-eval", ""},
 	{"lm-eval", "", client, "lm-eval", ""},
@@ -70,7 +77,7 @@ var vllmBench = map[string]string{"serve": "vllm-serve", "throughput": "vllm-thr
 var launchers = map[string]bool{
 	"python": true, "python3": true, "-m": true, "sudo": true, "time": true, "env": true, "nohup": true,
 	"numactl": true, "taskset": true, "exec": true, "uv": true, "run": true, "srun": true, "docker": true,
-	"podman": true, "bash": true, "-c": true, "stdbuf": true, "nice": true, "timeout": true, "&&": true, "torchrun": true,
+	"podman": true, "bash": true, "-c": true, "stdbuf": true, "nice": true, "timeout": true, "&&": true, "torchrun": true, "uvx": true,
 }
 
 // mayBeCommand is a quick look whether a line is worth splitting into words.
@@ -96,6 +103,9 @@ func parseCommand(text string, vars map[string]string, needsFlag bool) *command 
 		if name, value, ok := assignment(w); ok && keepEnv(name) {
 			cmd.config.Add("env."+name, redact(name, value), bench.FromCommand)
 		}
+	}
+	if prog.role == client && prog.engine == "llama.cpp" {
+		cmd.config.Add("program", prog.name, bench.FromCommand)
 	}
 	rest := words[at+1:]
 	if prog.sub != "" {
@@ -269,6 +279,13 @@ var shortFlags = map[string]map[string]string{
 		"p": "n_prompt", "n": "n_gen", "r": "repetitions", "repetitions": "repetitions", "d": "n_depth", "pg": "pg",
 		"cb": "cont_batching", "o": "", "oe": "",
 	},
+	// Where these differ from llama-bench: a prompt is a text there, not a length,
+	// and what is swept stands in the rows.
+	"llama-cli": {
+		"p": "", "prompt": "", "f": "", "file": "", "r": "", "d": "", "i": "", "n": "n_predict", "s": "seed", "npp": "", "ntg": "", "npl": "", "pps": "",
+		"no-cnv": "", "st": "", "v": "", "lv": "", "color": "", "log-prefix": "", "log-timestamps": "", "output-format": "", "spec-draft-n-max": "spec_tokens",
+	},
+	"llama-benchy": {"pp": "", "tg": "", "depth": "", "concurrency": "", "post-run-cmd": "", "book-url": "", "save-result": "", "format": "", "tokenizer": ""},
 	"locust": {"u": "concurrency", "users": "concurrency", "t": "run_time", "p": "input_len", "o": "output_len", "r": "spawn_rate",
 		"prompt-tokens": "input_len", "max-tokens": "output_len", "H": "", "host": "", "f": "", "qps": "request_rate", "m": "model",
 		"provider": "provider", "summary-file": "", "headless": ""},
@@ -284,6 +301,14 @@ func (c *command) flagKey(name string, prog *program) string {
 		family = "llama.cpp"
 	case c.tool == "locust" || c.tool == "trtllm-bench" || c.tool == "llmperf":
 		family = c.tool
+	case c.tool == "llama-perplexity" && (name == "f" || name == "file"):
+		return "dataset"
+	case c.tool == "llama-benchy":
+		family = "llama-benchy"
+	case prog.role == client && prog.engine == "llama.cpp":
+		if key, ok := shortFlags["llama-cli"][name]; ok {
+			return key
+		}
 	case family == "" || family == "sglang":
 		family = "vllm"
 	}

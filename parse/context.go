@@ -100,6 +100,7 @@ func (c *context) fenceLine(d *document, b []byte, number int) bool {
 		}
 		d.closeBlock()
 		d.flushLocust()
+		d.flushLlama()
 		c.endJoin(d)
 		c.fence = 0
 		return true
@@ -337,7 +338,7 @@ func fileOf(model string) string {
 // benchmarkCommand reads a client's flags as its argument line would be read.
 func benchmarkCommand(cmd *command) bench.Config {
 	switch cmd.tool {
-	case "llama-bench", "locust":
+	case "llama-bench", "llama-batched-bench", "llama-benchy", "llama-perplexity", "llama-server", "locust":
 		return cmd.config
 	case "lm-eval":
 		var out bench.Config
@@ -468,7 +469,7 @@ const (
 // settings in the log.
 func serves(cmd *command, tool string) bool {
 	switch tool {
-	case "llama-bench", "lm-eval", "trtllm-bench":
+	case "llama-bench", "llama-batched-bench", "llama-perplexity", "lm-eval", "trtllm-bench":
 		return false
 	case "vllm-throughput", "vllm-latency", "nm-offline":
 		return cmd.from == bench.FromLog
@@ -719,6 +720,9 @@ func (cmd *command) fits(r *bench.Run, model string, stated bench.Config, tier i
 		}
 	}
 	if cmd.role == server && isGGUF(model) && cmd.engine != "llama.cpp" && !sameModel(model, other) {
+		return false
+	}
+	if cmd.role == client && cmd.engine != "" && r.Config.Get("engine") != cmd.engine {
 		return false
 	}
 	if e := stated.Get("engine"); cmd.role == server && e != "" && e != cmd.engine {

@@ -15,13 +15,13 @@ const corpus = "../../shared/corpus"
 
 // corpusKinds are the tools that a kind in the manifest counts.
 var corpusKinds = map[string][]string{
-	"serving": {"vllm-serve", "sglang-serve"}, "llama_rows": {"llama-bench"}, "throughput": {"vllm-throughput"}, "lmeval_rows": {"lm-eval"},
+	"serving": {"vllm-serve", "sglang-serve"}, "llama_rows": {"llama-bench", "llama-benchy"}, "throughput": {"vllm-throughput"}, "lmeval_rows": {"lm-eval"},
 	"locust_runs": {"locust", "fw-ai"}, "trtllm": {"trtllm-bench"},
 }
 
 // corpusTools are the folders of the corpus that are read, and their tools.
 var corpusTools = map[string][]string{
-	"vllm-serving": {"vllm-serve"}, "vllm-json": {"vllm-serve"}, "sglang-serving": {"sglang-serve"}, "llama-bench": {"llama-bench"},
+	"vllm-serving": {"vllm-serve"}, "vllm-json": {"vllm-serve"}, "sglang-serving": {"sglang-serve"}, "llama-bench": {"llama-bench"}, "llama-benchy": {"llama-benchy"},
 	"spec-decode": {"spec-decode"}, "engine-log": {"vllm-engine"}, "vllm-throughput": {"vllm-throughput"}, "vllm-latency": {"vllm-latency"},
 	"lm-eval": {"lm-eval"}, "locust": {"locust", "fw-ai"},
 	"trtllm-bench": {"trtllm-bench"},

@@ -40,6 +40,10 @@ type document struct {
 	engine   engineLines
 	untitled []*bench.Run // serving blocks without a title
 	llama    llamaState
+	process  llamaProcess
+	timings  timings
+	ppl      perplexityState
+	benchy   benchyState
 	locust   locustState
 	eval     evalModel
 	strings  map[string]string

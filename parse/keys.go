@@ -319,7 +319,7 @@ func backendEngine(backend string) string {
 
 // toolEngine are the tools that measure one engine, whatever stands around.
 var toolEngine = map[string]string{
-	"llama-bench": "llama.cpp", "vllm-latency": "vllm", "vllm-engine": "vllm", "spec-decode": "vllm",
+	"llama-bench": "llama.cpp", "llama-batched-bench": "llama.cpp", "llama-server": "llama.cpp", "llama-perplexity": "llama.cpp", "vllm-latency": "vllm", "vllm-engine": "vllm", "spec-decode": "vllm",
 	"trtllm-bench": "tensorrt-llm",
 }
 
@@ -353,7 +353,7 @@ func complete(r *bench.Run, file bench.Config) {
 		c.Add("quant", quantIn(c.Get(key)), bench.FromDerived)
 	}
 	for _, s := range file {
-		if r.Source.Tool != "llama-bench" || s.Key != "tp" && s.Key != "pp" { // there pp and tg are tests
+		if !strings.HasPrefix(r.Source.Tool, "llama-") || s.Key != "tp" && s.Key != "pp" { // there pp and tg are tests
 			c.Add(s.Key, s.Value, s.From)
 		}
 	}

@@ -44,6 +44,7 @@ type llamaState struct {
 
 // A llamaTable is a Markdown table while it is read.
 type llamaTable struct {
+	tool      string // llama-bench, or llama-benchy that writes alike
 	header    []string
 	test, ts  int // columns
 	separated bool
@@ -74,7 +75,7 @@ func startLlamaTable(d *document, l line) bool {
 	if test < 0 || ts < 0 || header[0] != "model" || slices.ContainsFunc(header, func(h string) bool { return strings.HasPrefix(h, "ttfr") }) {
 		return false
 	}
-	d.open(&llamaTable{header: header, test: test, ts: ts, device: strings.Join(d.llama.devices, ", "), line0: l.number})
+	d.open(&llamaTable{tool: "llama-bench", header: header, test: test, ts: ts, device: strings.Join(d.llama.devices, ", "), line0: l.number})
 	d.llama.devices = nil
 	return true
 }
@@ -106,7 +107,7 @@ func readLoneRow(d *document, l line) bool {
 	if n > 6 && !strings.Contains(cells[3], "CPU") && !strings.Contains(cells[3], "BLAS") {
 		header[4] = "ngl"
 	}
-	t := &llamaTable{header: append(header, "test", "t/s"), test: n - 2, ts: n - 1, device: strings.Join(d.llama.devices, ", ")}
+	t := &llamaTable{tool: "llama-bench", header: append(header, "test", "t/s"), test: n - 2, ts: n - 1, device: strings.Join(d.llama.devices, ", ")}
 	t.row(d, cells, l.number)
 	return true
 }
@@ -173,7 +174,7 @@ func (t *llamaTable) line(d *document, l line) verdict {
 		}
 	}
 	if len(cells) != len(t.header) {
-		d.errorf(l.number, "llama-bench table: expected %d cells as in the header, found %d", len(t.header), len(cells))
+		d.errorf(l.number, "%s table: expected %d cells as in the header, found %d", t.tool, len(t.header), len(cells))
 		return taken
 	}
 	t.row(d, cells, l.number)
@@ -198,6 +199,10 @@ var llamaColumns = map[string]string{
 }
 
 func (t *llamaTable) row(d *document, cells []string, number int) {
+	if t.tool == "llama-benchy" {
+		t.benchyRow(d, cells, number)
+		return
+	}
 	r := &bench.Run{Source: bench.Source{Line: number, EndLine: number, Tool: "llama-bench", Format: "md"}}
 	avg, std, ok := meanAndSpread(cells[t.ts])
 	if !ok {
@@ -240,7 +245,7 @@ func (t *llamaTable) close(d *document) {
 	d.ctx.settle()
 	onceOnly(t.made)
 	if t.rows == 0 && d.guess == "" {
-		d.guess = "has a llama-bench table without rows"
+		d.guess = "has a " + t.tool + " table without rows"
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 // follows in the same section; without one they are a run of their own.
 var specDecode = Format{
 	Tool:    "spec-decode",
-	Reads:   "server log lines (V0 and V1), the offline example's summary",
-	Since:   "v0.4.1 (2024)",
+	Reads:   "server log lines of vLLM (V0 and V1), its offline example's summary, the summary of llama-speculative and llama-speculative-simple",
+	Since:   "vLLM v0.4.1 (2024), llama.cpp 2023",
 	Example: "INFO 12-16 16:46:04 metrics.py:482] Speculative metrics: Draft acceptance rate: 0.797, System efficiency: 0.640, …",
 	Derives: "acceptance rate, mean acceptance length and counts summed over the intervals of V1; num_drafts only where the lines tell it",
-	Limits:  "lines behind their serving run are a run of their own; the mean acceptance length of v0.8.5 lacks the bonus token",
+	Limits:  "lines behind their serving run are a run of their own; the mean acceptance length of v0.8.5 lacks the bonus token; the timing lines of the draft and target model behind llama-speculative are not read",
 	Lines: []Start{
 		{Prefix: "Speculative metrics: ", Read: readSpecTotal},
 		{Prefix: "SpecDecodeWorker stage times: ", Read: readStageTimes},
@@ -28,6 +28,7 @@ var specDecode = Format{
 		{Anywhere: "SpecDecoding metrics: ", Read: readSpecInterval},
 		{Prefix: "total_num_output_tokens: ", Read: startSpecSummary},
 		{Prefix: "mean acceptance length", Read: startSpecSummary},
+		{Prefix: "encoded ", Read: startSpeculated},
 	},
 }
 

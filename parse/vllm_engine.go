@@ -153,6 +153,7 @@ func readEngine(d *document, l line) bool {
 // flushServerLines makes runs of the server lines read so far.
 func (d *document) flushServerLines() {
 	d.flushSpec()
+	d.flushLlama()
 	e := d.engine
 	d.engine = engineLines{}
 	if e.n == 0 {
