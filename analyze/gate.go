@@ -70,6 +70,11 @@ var gatedMetrics = map[string][]string{
 	"lm-eval":         {"accuracy"},
 	"llmperf":         {"output_throughput", "mean_ttft_ms", "mean_e2el_ms"},
 	"inferencemax":    {"tput_per_gpu", "median_ttft_ms", "median_tpot_ms"},
+
+	"llama-batched-bench": {"speed_pp", "speed_tg"},
+	"llama-server":        {"prompt_tok_s_per_request", "generation_tok_s_per_request"},
+	"llama-perplexity":    {"perplexity"},
+	"llama-benchy":        {"avg_ts"},
 }
 
 // RunGate holds head runs against base runs.

@@ -124,6 +124,11 @@ var toolMetrics = map[string][]string{
 	"lm-eval":         {"accuracy"},
 	"llmperf":         {"request_throughput", "output_throughput", "mean_ttft_ms", "mean_latency_per_token_ms", "mean_e2el_ms"},
 	"inferencemax":    {"tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu", "median_ttft_ms", "median_tpot_ms", "median_e2el_ms", "median_intvty"},
+
+	"llama-batched-bench": {"speed_pp", "speed_tg", "speed"},
+	"llama-server":        {"prompt_tok_s_per_request", "generation_tok_s_per_request", "draft_acceptance_rate"},
+	"llama-perplexity":    {"perplexity", "mean_kld", "same_top_p"},
+	"llama-benchy":        {"avg_ts", "peak_ts", "ttfr_ms", "e2e_ttft_ms"},
 }
 
 // columns are the metrics that a table of these runs shows.

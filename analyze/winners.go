@@ -16,6 +16,7 @@ import (
 // prompts decides only how long it took; the seed decides nothing by itself.
 var decisive = []string{
 	"dataset", "input_len", "output_len", "concurrency", "request_rate", requests, "test", "depth", "task", "num_fewshot", "filter", "metric", "limit", "stage",
+	"is_pp_shared", "is_tg_separate", "chunks", "n_ctx",
 }
 
 // requests is how many requests were sent, where nothing else limits the load:
@@ -66,7 +67,7 @@ func sentRequests(r *bench.Run) string {
 func reason(a, b *bench.Run, metric string, o Options) string {
 	for _, k := range decisive {
 		x, y := workloadOf(a, k), workloadOf(b, k)
-		if k == "depth" && a.Source.Tool == "llama-bench" && x != y || x != "" && y != "" && x != y {
+		if k == "depth" && (a.Source.Tool == "llama-bench" || a.Source.Tool == "llama-benchy") && x != y || x != "" && y != "" && x != y {
 			return fmt.Sprintf("unlike workloads: %s %s and %s", k, orNone(x), orNone(y))
 		}
 	}
@@ -74,7 +75,7 @@ func reason(a, b *bench.Run, metric string, o Options) string {
 		return fmt.Sprintf("unlike workloads: %s and %s requests", x, y)
 	}
 	switch {
-	case a.Source.Tool == "vllm-engine":
+	case a.Source.Tool == "vllm-engine", a.Source.Tool == "llama-server" && !sameRequests(a, b):
 		return "the load behind a server log is not known"
 	case metric == "draft_acceptance_rate" || metric == "mean_acceptance_length" || metric == "system_efficiency":
 		for _, k := range [...]string{"spec_tokens", "model", "draft_model"} {
@@ -159,6 +160,19 @@ func unlikeWork(a, b *bench.Run, metric string) string {
 		}
 	}
 	return ""
+}
+
+// sameRequests reports whether two logs of llama-server tell of as many requests
+// and about as many tokens: nothing else in them tells the load.
+func sameRequests(a, b *bench.Run) bool {
+	for _, name := range [...]string{"timed_requests", "prompt_tokens_evaluated", "tokens_generated"} {
+		x, _ := a.Metric(name)
+		y, _ := b.Metric(name)
+		if x.Raw != y.Raw && (name == "timed_requests" || ratio(x.Raw, y.Raw) > 1.02) {
+			return false
+		}
+	}
+	return true
 }
 
 func ratio(a, b float64) float64 {

@@ -427,6 +427,18 @@ func TestDelta(t *testing.T) {
 }
 
 func TestIncomparable(t *testing.T) {
+	slots := func(input, metrics string) *bench.Run {
+		return newRun("llama-server", input, "program=llama-server", metrics)
+	}
+	benchy := func(input, config string) *bench.Run {
+		return newRun("llama-benchy", input, "test=tg128 "+config, "avg_ts=50.00")
+	}
+	batched := func(input, config string) *bench.Run {
+		return newRun("llama-batched-bench", input, "input_len=512 "+config, "speed_pp=50.00")
+	}
+	ppl := func(input, config string) *bench.Run {
+		return newRun("llama-perplexity", input, config, "perplexity=6.12")
+	}
 	for _, c := range []struct {
 		name   string
 		a, b   *bench.Run
@@ -446,6 +458,15 @@ func TestIncomparable(t *testing.T) {
 		// All requests at once: their number is the load.
 		{"all at once", serve("a", "request_rate=inf num_prompts=10", clean), serve("b", "request_rate=inf num_prompts=20", faster), Options{}, "output_throughput", "10 and 20"},
 		{"seed", serve("a", "seed=0", clean), serve("b", "seed=1", faster), Options{}, "duration", ""},
+		// A log of llama-server tells its load by what it counts.
+		{"as many requests", slots("a", "generation_tok_s_per_request=50.00 timed_requests=20 prompt_tokens_evaluated=1000 tokens_generated=2000"), slots("b", "generation_tok_s_per_request=60.00 timed_requests=20 prompt_tokens_evaluated=1000 tokens_generated=2010"), Options{}, "generation_tok_s_per_request", ""},
+		{"more requests", slots("a", "generation_tok_s_per_request=50.00 timed_requests=20 tokens_generated=2000"), slots("b", "generation_tok_s_per_request=60.00 timed_requests=21 tokens_generated=2000"), Options{}, "generation_tok_s_per_request", "the load behind a server log"},
+		{"longer prompts", slots("a", "generation_tok_s_per_request=50.00 timed_requests=20 prompt_tokens_evaluated=1000"), slots("b", "generation_tok_s_per_request=60.00 timed_requests=20 prompt_tokens_evaluated=2000"), Options{}, "generation_tok_s_per_request", "the load behind a server log"},
+		{"depth of llama-benchy", benchy("a", ""), benchy("b", "depth=4096"), Options{}, "avg_ts", "depth none and 4096"},
+		{"prompt of llama-benchy", benchy("a", "input_len=512"), benchy("b", "input_len=8192"), Options{}, "avg_ts", "input_len 512 and 8192"},
+		{"shared prompt", batched("a", "is_pp_shared=0"), batched("b", "is_pp_shared=1"), Options{}, "speed_pp", "is_pp_shared 0 and 1"},
+		{"chunks of a text", ppl("a", "chunks=16"), ppl("b", "chunks=655"), Options{}, "perplexity", "chunks 16 and 655"},
+		{"context of a text", ppl("a", "n_ctx=512"), ppl("b", "n_ctx=4096"), Options{}, "perplexity", "n_ctx 512 and 4096"},
 		{"chunks", serve("a", "", tp8), serve("b", "", tp2pp4), Options{}, "mean_itl_ms", "9.6 tokens"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

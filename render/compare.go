@@ -258,7 +258,7 @@ func cellText(s *analyze.Section, c analyze.Cell) string {
 	if len(c.Runs) == 0 {
 		return ""
 	}
-	if c.HasStd && (s.Across || s.Tool == "lm-eval" || s.Tool == "llama-bench" || len(c.Runs) > 1) {
+	if c.HasStd && (s.Across || s.Tool == "lm-eval" || s.Tool == "llama-bench" || s.Tool == "llama-perplexity" || len(c.Runs) > 1) {
 		return withSpread(c.Metric)
 	}
 	return c.Text()
@@ -382,7 +382,7 @@ func footnotes(s *analyze.Section) []string {
 		out = append(out, "± is the spread of repetitions inside one process (5 by default, and 5 are assumed: the log does not say how many), not of repeated runs.")
 	case s.Tool == "llama-bench":
 		out = append(out, "± is the spread of repetitions inside one process, not of repeated runs.")
-	case s.Tool == "lm-eval":
+	case s.Tool == "lm-eval" || s.Tool == "llama-perplexity":
 		out = append(out, "± is the standard error that the tool gives.")
 	}
 	return append(out, methodNote(s)...)
