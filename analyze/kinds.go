@@ -38,10 +38,10 @@ func kinds(runs []*bench.Run) func(r *bench.Run) string {
 	for _, r := range runs {
 		k := kindOf(r)
 		id := [2]string{k, r.Input}
-		if tool, ok := toolOf[id]; ok && tool != r.Source.Tool {
+		if tool, ok := toolOf[id]; ok && tool != definitionsOf(r) {
 			apart[k] = true
 		}
-		toolOf[id] = r.Source.Tool
+		toolOf[id] = definitionsOf(r)
 	}
 	byKind := map[string][]*bench.Run{}
 	for _, r := range runs {
@@ -52,18 +52,43 @@ func kinds(runs []*bench.Run) func(r *bench.Run) string {
 			apart[k] = true
 		}
 	}
+	// A tool without any figure of the others stays apart.
+	joins := map[string]bool{}
+	for _, of := range byKind {
+		for _, m := range sharedColumns(of) {
+			for _, r := range of {
+				joins[r.Source.Tool] = joins[r.Source.Tool] || r.Has(m)
+			}
+		}
+	}
 	return func(r *bench.Run) string {
-		if k := kindOf(r); !apart[k] {
+		if k := kindOf(r); !apart[k] && joins[r.Source.Tool] {
 			return k
 		}
-		return r.Source.Tool
+		return definitionsOf(r)
 	}
+}
+
+// definitionsOf names the tool by whose definitions a run was measured: the
+// client of SGLang began as that of vLLM.
+func definitionsOf(r *bench.Run) string {
+	if serving(r) {
+		return "vllm-serve"
+	}
+	return r.Source.Tool
+}
+
+// serverBesideClient reports whether the log of a llama-server is compared with
+// what clients measured.
+func serverBesideClient(runs []*bench.Run) bool {
+	server := slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Source.Tool == "llama-server" })
+	return server && slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Source.Tool != "llama-server" && kindOf(r) == serves })
 }
 
 // sharedMetrics are the figures that people compare engines by.
 var sharedMetrics = []string{
-	"request_throughput", "output_throughput", "total_token_throughput", "input_throughput", "avg_ts",
-	"mean_ttft_ms", "median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "p99_tpot_ms", "mean_itl_ms", "median_itl_ms", "mean_e2el_ms", "median_e2el_ms", "p99_e2el_ms",
+	"duration", "request_throughput", "output_throughput", "total_token_throughput", "input_throughput", "avg_ts",
+	"tok_s_per_user", "mean_ttft_ms", "median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "p99_tpot_ms", "mean_itl_ms", "median_itl_ms", "mean_e2el_ms", "median_e2el_ms", "p99_e2el_ms",
 }
 
 // sharedColumns are the metrics that runs of at least two tools have: only those

@@ -137,7 +137,7 @@ func (o *Options) columns(runs []*bench.Run) []string {
 	if o.Metrics != nil {
 		return slices.DeleteFunc(slices.Clone(o.Metrics), func(m string) bool { return !has(m) })
 	}
-	if len(distinct(runs, func(r *bench.Run) string { return r.Source.Tool })) > 1 {
+	if len(distinct(runs, definitionsOf)) > 1 {
 		return sharedColumns(runs)
 	}
 	want, ok := toolMetrics[runs[0].Source.Tool]

@@ -148,6 +148,9 @@ var derivedMetrics = []derivedMetric{
 	{"output_throughput_per_gpu", false, perGPU("output_throughput")},
 	{"total_throughput_per_gpu", false, perGPU("total_token_throughput")},
 	{"tok_s_per_user", false, func(r *bench.Run, _ Options) (float64, bool) {
+		if m, ok := r.Metric("generation_tok_s_per_request"); ok {
+			return m.Value, true // by llama-server's own clock
+		}
 		m, ok := r.Metric("mean_tpot_ms")
 		return 1000 / m.Value, ok && m.Value > 0
 	}},
@@ -184,7 +187,8 @@ func gpus(r *bench.Run) (float64, bool) {
 // derive adds the derived metrics that are asked for to the runs that allow them.
 func derive(runs []*bench.Run, o Options) {
 	for _, d := range derivedMetrics {
-		wanted := o.Sort == d.name
+		// It is the one figure that a client and a server's own log both give.
+		wanted := o.Sort == d.name || d.name == "tok_s_per_user" && o.Metrics == nil && serverBesideClient(runs)
 		for _, m := range o.Metrics {
 			wanted = wanted || m == d.name
 		}

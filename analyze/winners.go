@@ -75,6 +75,8 @@ func reason(a, b *bench.Run, metric string, o Options) string {
 		return fmt.Sprintf("unlike workloads: %s and %s requests", x, y)
 	}
 	switch {
+	case (a.Source.Tool == "llama-server") != (b.Source.Tool == "llama-server"):
+		return "one was measured by a client, the other by the server itself"
 	case a.Source.Tool == "vllm-engine", a.Source.Tool == "llama-server" && !sameRequests(a, b):
 		return "the load behind a server log is not known"
 	case metric == "draft_acceptance_rate" || metric == "mean_acceptance_length" || metric == "system_efficiency":

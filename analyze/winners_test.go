@@ -712,6 +712,43 @@ func TestSections(t *testing.T) {
 	}
 }
 
+// Tools of one kind share a table, with the columns that two of them have. The
+// log of a llama-server has one figure in common with what clients measure, and
+// is held against none of them: its load is not known.
+func TestToolsShareATable(t *testing.T) {
+	sglang := serve("sglang", "engine=sglang concurrency=16", faster)
+	sglang.Source.Tool = "sglang-serve"
+	server := newRun("llama-server", "llama", "engine=llama.cpp", "prompt_tok_s_per_request=400.00 generation_tok_s_per_request=500.00 timed_requests=20")
+	rep := report(t, one(serve("vllm", "engine=vllm concurrency=16", clean), sglang, server), Options{})
+	if len(rep.Sections) != 1 || len(rep.Sections[0].Rows) != 3 {
+		t.Fatalf("%d sections, want one of 3 rows", len(rep.Sections))
+	}
+	s := rep.Sections[0]
+	if got := bold(t, s, "duration"); got != "sglang" {
+		t.Errorf("best is %q, want sglang", got)
+	}
+	if got := bold(t, s, "tok_s_per_user"); got != "" {
+		t.Errorf("best of tok_s_per_user is %q: the server's own 500 has no fair rival", got)
+	}
+	for i, c := range s.Columns {
+		if has := len(s.Rows[2].Cells[i].Runs) > 0; has != (c.Metric == "tok_s_per_user") {
+			t.Errorf("%s of the server: %v", c.Metric, has)
+		}
+	}
+}
+
+// A note that holds the results of two tools keeps them apart, unless they
+// measure by the same definitions.
+func TestToolsOfOneInput(t *testing.T) {
+	for tool, want := range map[string]int{"sglang-serve": 1, "fw-ai": 2} {
+		other := serve("note", "engine=sglang concurrency=16", faster)
+		other.Source.Tool = tool
+		if rep := report(t, one(serve("note", "engine=vllm concurrency=16", clean), other), Options{}); len(rep.Sections) != want {
+			t.Errorf("vllm-serve and %s: %d sections, want %d", tool, len(rep.Sections), want)
+		}
+	}
+}
+
 // What names a row is what differs; --rows says it otherwise.
 func TestRowKeys(t *testing.T) {
 	runs := one(serve("a", "engine=vllm model=m tp=8 concurrency=16", clean), serve("b", "engine=vllm model=m tp=4 concurrency=16 env.X=1", faster))
