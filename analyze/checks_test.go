@@ -195,6 +195,8 @@ func checkCases() map[string][]findingCase {
 			{name: "four replicas", runs: one(replicated(serve("a", "concurrency=32", tp2x4), 4))},
 			{name: "no counts", runs: bare("duration=63.81 request_throughput=15.05 output_throughput=1.00")},
 			{name: "no duration", runs: bare("completed=1024 request_throughput=15.05")},
+			// Its rates are means between the first and the last event of each kind.
+			{name: "guidellm", runs: one(newRun("guidellm", "a", "", "completed=60 duration=60.0 request_throughput=1.1 input_throughput=52.4 output_throughput=49.7 total_token_throughput=101.1"))},
 		},
 		"statistics-order": {
 			{name: "mean above p99", runs: bare("mean_ttft_ms=300.00 median_ttft_ms=200.00 p99_ttft_ms=250.00"), severity: bench.Error, parts: []string{"mean_ttft_ms 300.0", "p99_ttft_ms 250.0"}},

@@ -68,6 +68,7 @@ var gatedMetrics = map[string][]string{
 	"fw-ai":           {"request_throughput", "mean_ttft_ms", "mean_e2el_ms"},
 	"nm-offline":      {"output_throughput", "input_throughput"},
 	"lm-eval":         {"accuracy"},
+	"tgi-bench":       {"mean_prefill_ms", "mean_tpot_ms"},
 	"llmperf":         {"output_throughput", "mean_ttft_ms", "mean_e2el_ms"},
 	"inferencemax":    {"tput_per_gpu", "median_ttft_ms", "median_tpot_ms"},
 
@@ -299,7 +300,13 @@ func gatedOf(tool string, runs []*bench.Run) []string {
 		want = gatedMetrics[""]
 	}
 	has := func(m string) bool { return slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Has(m) }) }
-	out := slices.DeleteFunc(slices.Clone(want), func(m string) bool { return !has(m) })
+	want = slices.Clone(want)
+	for i, m := range want {
+		if rest, ok := strings.CutPrefix(m, "mean_"); ok && !has(m) {
+			want[i] = "median_" + rest // a console that prints no mean
+		}
+	}
+	out := slices.DeleteFunc(want, func(m string) bool { return !has(m) })
 	if len(out) == 0 {
 		for _, m := range append(slices.Clone(toolMetrics[""]), "mean_e2el_ms") {
 			if has(m) {

@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/benchreport/benchreport/bench"
 )
@@ -122,6 +123,7 @@ var toolMetrics = map[string][]string{
 	"fw-ai":           {"request_throughput", "output_throughput", "mean_ttft_ms", "mean_tpot_ms", "mean_e2el_ms"},
 	"nm-offline":      {"duration", "request_throughput", "input_throughput", "output_throughput"},
 	"lm-eval":         {"accuracy"},
+	"tgi-bench":       {"mean_prefill_ms", "mean_tpot_ms", "decode_throughput"},
 	"llmperf":         {"request_throughput", "output_throughput", "mean_ttft_ms", "mean_latency_per_token_ms", "mean_e2el_ms"},
 	"inferencemax":    {"tput_per_gpu", "output_tput_per_gpu", "input_tput_per_gpu", "median_ttft_ms", "median_tpot_ms", "median_e2el_ms", "median_intvty"},
 
@@ -148,6 +150,8 @@ func (o *Options) columns(runs []*bench.Run) []string {
 	for _, m := range want {
 		if has(m) {
 			out = append(out, m)
+		} else if rest, ok := strings.CutPrefix(m, "mean_"); ok && has("median_"+rest) {
+			out = append(out, "median_"+rest) // a console that prints no mean
 		}
 	}
 	if has("input_throughput") && !has("total_token_throughput") && !slices.Contains(out, "input_throughput") {

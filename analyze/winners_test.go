@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -839,5 +840,29 @@ func TestPartialRepeat(t *testing.T) {
 		if c.N[0] > 1 && c.Verdict != Incomparable {
 			t.Errorf("%s over %d runs, one of them partial: %s, want incomparable", c.Metric, c.N[0], c.Verdict)
 		}
+	}
+}
+
+// A console that prints medians only is compared by them.
+func TestMedianColumns(t *testing.T) {
+	a := newRun("guidellm", "a", "", "request_throughput=1.0 median_ttft_ms=61.3 median_tpot_ms=15.4")
+	b := newRun("guidellm", "b", "", "request_throughput=1.0 median_ttft_ms=71.3 median_tpot_ms=14.4")
+	var got []string
+	for _, c := range report(t, one(a, b), Options{}).Sections[0].Columns {
+		got = append(got, c.Metric)
+	}
+	if want := []string{"request_throughput", "median_ttft_ms", "median_tpot_ms"}; !slices.Equal(got, want) {
+		t.Errorf("columns %v, want %v", got, want)
+	}
+	g, err := RunGate([]*bench.Run{a}, []*bench.Run{b}, GateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = nil
+	for _, r := range g.Results {
+		got = append(got, r.Metric)
+	}
+	if !slices.Contains(got, "median_ttft_ms") {
+		t.Errorf("the gate looks at %v, want the medians among them", got)
 	}
 }

@@ -99,7 +99,7 @@ func (c Config) Sort() {
 var workload = map[string]bool{
 	"dataset": true, "num_prompts": true, "input_len": true, "output_len": true, "concurrency": true,
 	"request_rate": true, "seed": true, "test": true, "depth": true, "task": true, "num_fewshot": true,
-	"stage": true,
+	"stage":        true,
 	"is_pp_shared": true, "is_tg_separate": true, "chunks": true, "n_ctx": true,
 }
 

@@ -102,6 +102,13 @@ var known = []MetricInfo{
 	{"overall_latency_per_token_ms", "Latency per token, TTFT included (ms)", "ms", Lower, Fixed},
 	{"latency_per_char_ms", "Latency per character (ms)", "ms", Lower, Fixed},
 
+	{"incomplete", "Incomplete", "requests", Neither, Fixed},
+	{"mean_concurrency", "Mean concurrency", "requests", Neither, Fixed},
+	{"output_token_throughput_per_user", "Output tok/s per user", "tok/s", Higher, Fixed},
+	{"prefill_throughput_per_user", "Prefill tok/s per user", "tok/s", Higher, Fixed},
+	{"prefill_throughput", "First tok/s of the batch", "tok/s", Higher, Times},
+	{"decode_throughput", "Decode tok/s of the batch", "tok/s", Higher, Times},
+
 	{"output_throughput_per_gpu", "Output tok/s per GPU", "tok/s", Higher, Fixed},
 	{"total_throughput_per_gpu", "Total tok/s per GPU", "tok/s", Higher, Fixed},
 	{"tok_s_per_user", "tok/s per user", "tok/s", Higher, Fixed},
@@ -183,7 +190,10 @@ var order = func() map[string]int {
 }()
 
 // families are the latencies that come as statistics over requests.
-var families = []string{"ttft", "tpot", "itl", "e2el", "latency_per_token", "generation_latency"}
+var families = []string{"ttft", "tpot", "itl", "e2el", "latency_per_token", "generation_latency", "ttst", "ttfot", "time_per_output_token", "prefill", "decode"}
+
+// familyTitles are the families whose title is not their name.
+var familyTitles = map[string]string{"ttst": "time to second token", "ttfot": "time to first output token", "time_per_output_token": "decode time per output token", "prefill": "prefill", "decode": "decode"}
 
 // rateFamilies are the speeds of single requests that come as statistics over
 // them, and their titles: higher is better, and replicas do not change them.
@@ -206,6 +216,8 @@ func Lookup(name string) MetricInfo {
 		title := strings.ToUpper(family)
 		if probe, ok := strings.CutPrefix(family, "probe_"); ok {
 			title = "probe " + strings.ToUpper(probe)
+		} else if t, ok := familyTitles[family]; ok {
+			title = t
 		} else if strings.Contains(family, "_") {
 			title = strings.ReplaceAll(family, "_", " ")
 		}

@@ -69,6 +69,9 @@ var programs = []program{
 	{"lm-eval", "", client, "lm-eval", ""},
 	{"trtllm-bench", "", client, "trtllm-bench", ""},
 	{"token_benchmark_ray.py", "", client, "llmperf", ""},
+	{"genai-perf", "", client, "genai-perf", ""},
+	{"aiperf", "profile", client, "aiperf", ""},
+	{"guidellm", "benchmark", client, "guidellm", ""},
 }
 
 var vllmBench = map[string]string{"serve": "vllm-serve", "throughput": "vllm-throughput", "latency": "vllm-latency"}
@@ -82,7 +85,7 @@ var launchers = map[string]bool{
 
 // mayBeCommand is a quick look whether a line is worth splitting into words.
 func mayBeCommand(s string) bool {
-	for _, w := range [...]string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang", "locust", "lm_eval", "lm-eval", "trtllm-", "$"} {
+	for _, w := range [...]string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang", "locust", "lm_eval", "lm-eval", "trtllm-", "genai-perf", "aiperf", "guidellm", "$"} {
 		if strings.Contains(s, w) {
 			return true
 		}
@@ -292,6 +295,11 @@ var shortFlags = map[string]map[string]string{
 	"trtllm-bench": {"model_path": "", "report_json": "", "iteration_log": "", "workspace": "", "w": "", "c": "concurrency", "m": "model"},
 	"llmperf": {"mean-input-tokens": "input_len", "mean-output-tokens": "output_len", "num-concurrent-requests": "concurrency",
 		"max-num-completed-requests": "num_prompts", "results-dir": "", "timeout": ""},
+	"perf": {"m": "model", "model-names": "model", "u": "", "url": "", "request-count": "num_prompts", "num-requests": "num_prompts", "num-prompts": "",
+		"synthetic-input-tokens-mean": "input_len", "output-tokens-mean": "output_len", "extra-inputs": "", "profile-export-file": "",
+		"artifact-dir": "", "artifact-directory": "", "service-kind": "", "goodput": "goodput"},
+	"guidellm": {"target": "", "rate": "", "rate-type": "", "profile": "", "output-path": "", "output-dir": "", "outputs": "", "backend": "",
+		"backend-type": "", "backend-args": "", "backend-kwargs": "", "data": "data", "output-extras": "", "display-scheduler-stats": ""},
 }
 
 func (c *command) flagKey(name string, prog *program) string {
@@ -299,7 +307,7 @@ func (c *command) flagKey(name string, prog *program) string {
 	switch {
 	case c.tool == "llama-bench":
 		family = "llama.cpp"
-	case c.tool == "locust" || c.tool == "trtllm-bench" || c.tool == "llmperf":
+	case c.tool == "locust" || c.tool == "guidellm" || c.tool == "trtllm-bench" || c.tool == "llmperf":
 		family = c.tool
 	case c.tool == "llama-perplexity" && (name == "f" || name == "file"):
 		return "dataset"
@@ -309,6 +317,8 @@ func (c *command) flagKey(name string, prog *program) string {
 		if key, ok := shortFlags["llama-cli"][name]; ok {
 			return key
 		}
+	case c.tool == "genai-perf" || c.tool == "aiperf":
+		family = "perf"
 	case family == "" || family == "sglang":
 		family = "vllm"
 	}

@@ -340,6 +340,8 @@ func benchmarkCommand(cmd *command) bench.Config {
 	switch cmd.tool {
 	case "llama-bench", "llama-batched-bench", "llama-benchy", "llama-perplexity", "llama-server", "locust":
 		return cmd.config
+	case "guidellm":
+		return guideCommand(benchmarkArgs(cmd.config, bench.FromCommand))
 	case "lm-eval":
 		var out bench.Config
 		for _, s := range cmd.config {

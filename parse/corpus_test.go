@@ -16,7 +16,7 @@ const corpus = "../../shared/corpus"
 // corpusKinds are the tools that a kind in the manifest counts.
 var corpusKinds = map[string][]string{
 	"serving": {"vllm-serve", "sglang-serve"}, "llama_rows": {"llama-bench", "llama-benchy"}, "throughput": {"vllm-throughput"}, "lmeval_rows": {"lm-eval"},
-	"locust_runs": {"locust", "fw-ai"}, "trtllm": {"trtllm-bench"},
+	"locust_runs": {"locust", "fw-ai"}, "trtllm": {"trtllm-bench"}, "genai_tables": {"genai-perf", "aiperf"},
 }
 
 // corpusTools are the folders of the corpus that are read, and their tools.
@@ -25,6 +25,7 @@ var corpusTools = map[string][]string{
 	"spec-decode": {"spec-decode"}, "engine-log": {"vllm-engine"}, "vllm-throughput": {"vllm-throughput"}, "vllm-latency": {"vllm-latency"},
 	"lm-eval": {"lm-eval"}, "locust": {"locust", "fw-ai"},
 	"trtllm-bench": {"trtllm-bench"},
+	"guidellm":     {"guidellm"}, "genai-perf": {"genai-perf"}, "aiperf": {"aiperf"},
 }
 
 // TestCorpus counts the results in real logs. Where a count of the manifest is

@@ -46,6 +46,8 @@ type document struct {
 	benchy   benchyState
 	locust   locustState
 	eval     evalModel
+	guide    guideState
+	perfPart int // the line of a title whose table is not read
 	strings  map[string]string
 	inJSON   bool
 	lineBase int // for a nested document: the line its text stands on
@@ -354,6 +356,17 @@ func (d *document) emit(r *bench.Run) {
 	r.Config.Add("engine", toolEngine[r.Source.Tool], bench.FromDerived)
 	d.runs = append(d.runs, r)
 	d.ctx.apply(d, r)
+}
+
+// emitTogether adds the runs of one block: what stands above it stands above
+// each of them.
+func (d *document) emitTogether(b block, runs []*bench.Run) {
+	d.block = b
+	for _, r := range runs {
+		d.emit(r)
+	}
+	d.block = nil
+	d.ctx.settle()
 }
 
 // intern gives a text as a string, the same one for the same text: the rows of

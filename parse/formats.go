@@ -65,6 +65,10 @@ func table() []Format {
 		inferencePerf,
 		llmPerf,
 		inferenceMAX,
+		guideLLM,
+		genaiPerf,
+		aiPerf,
+		tgiBench,
 	}
 }
 

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/benchreport/benchreport/bench"
@@ -143,6 +144,9 @@ func zeroFinding(r *bench.Run, key string) {
 	const code, why = "zero-means-missing", ": printed as 0.0, which stands for not measured"
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Code == code {
+			if slices.Contains(strings.Split(strings.TrimSuffix(f.Message, why), ", "), key) {
+				return
+			}
 			f.Message = strings.Replace(f.Message, why, ", "+key+why, 1)
 			return
 		}

@@ -3,6 +3,7 @@ package parse
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"strings"
@@ -155,4 +156,23 @@ func lastMember(o *object, key string) int {
 	}
 	// A key with broken UTF-8 is written differently.
 	return 0
+}
+
+// Requests that a format has counted leave nothing behind: a file may hold more
+// of them than may be kept of one value.
+func TestTakenObjectsKeepNothing(t *testing.T) {
+	request := `{"type_": "generative_text_response", "scheduler_info": {"completed": true}, "prompt": "` + strings.Repeat("word ", 800) + `", "time_to_first_token_ms": 20.5}`
+	n := maxKept/len(request) + 1000
+	parts := []io.Reader{strings.NewReader(`{"benchmarks": [{"type_": "generative_benchmark", "run_stats": {}, "requests": {"successful": [`)}
+	for range n {
+		parts = append(parts, strings.NewReader(request), strings.NewReader(","))
+	}
+	parts[len(parts)-1] = strings.NewReader(fmt.Sprintf(`]}, "request_totals": {"successful": %d, "errored": 0, "incomplete": 0}, "metrics": {}}]}`, n))
+	res := Reader(io.MultiReader(parts...), "benchmarks.json")
+	if len(res.Runs) != 1 {
+		t.Fatalf("%d runs, want 1 (%v)", len(res.Runs), res.Errors)
+	}
+	if m, _ := res.Runs[0].Metric("mean_ttft_ms"); m.Raw != 20.5 || *res.Runs[0].Completed != n {
+		t.Errorf("mean TTFT %v of %d requests, want 20.5 of %d", m.Raw, *res.Runs[0].Completed, n)
+	}
 }

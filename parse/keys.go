@@ -307,7 +307,7 @@ func backendEngine(backend string) string {
 		return "lmdeploy"
 	case b == "tgi":
 		return "tgi"
-	case strings.HasPrefix(b, "trt") || b == "tensorrt-llm":
+	case strings.HasPrefix(b, "trt") || strings.HasPrefix(b, "tensorrt"):
 		return "tensorrt-llm"
 	case b == "llama.cpp":
 		return "llama.cpp"
@@ -320,7 +320,7 @@ func backendEngine(backend string) string {
 // toolEngine are the tools that measure one engine, whatever stands around.
 var toolEngine = map[string]string{
 	"llama-bench": "llama.cpp", "llama-batched-bench": "llama.cpp", "llama-server": "llama.cpp", "llama-perplexity": "llama.cpp", "vllm-latency": "vllm", "vllm-engine": "vllm", "spec-decode": "vllm",
-	"trtllm-bench": "tensorrt-llm",
+	"trtllm-bench": "tensorrt-llm", "tgi-bench": "tgi",
 }
 
 // complete derives what follows from the settings of a run: engine, quant,

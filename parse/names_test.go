@@ -90,6 +90,10 @@ func TestParseCommand(t *testing.T) {
 		{"trtllm-bench -m org/x --model_path /models/x throughput --dataset ds.jsonl --concurrency 64 --tp 8 --report_json r.json", "trtllm-bench", "model=org/x dataset=ds.jsonl concurrency=64 tp=8"},
 		{"python token_benchmark_ray.py --model org/x --num-concurrent-requests 4 --mean-input-tokens 550 --results-dir out", "llmperf", "model=org/x concurrency=4 input_len=550"},
 		{"Start the server with vllm serve --help", "", "none"},
+		{"genai-perf profile -m gpt2 --service-kind triton --backend vllm --num-prompts 100 --request-count 40 --synthetic-input-tokens-mean 200 --output-tokens-mean 100 --concurrency 2", "genai-perf", "model=gpt2 backend=vllm num_prompts=40 input_len=200 output_len=100 concurrency=2"},
+		{"aiperf profile --model m/x --url localhost:8000 --endpoint-type chat --streaming --request-rate 5 --isl 128", "aiperf", "model=m/x endpoint_type=chat streaming=true request_rate=5 input_len=128"},
+		{`guidellm benchmark --target http://localhost:8000 --rate-type sweep --rate 10 --max-seconds 30 --data "prompt_tokens=512,output_tokens=128"`, "guidellm", "max_seconds=30 data=prompt_tokens=512,output_tokens=128"},
+		{"pip install genai-perf", "", "none"},
 		{"vllm is fast", "", "none"},
 		{"vllm serve <model> --tensor-parallel-size 4", "", "tp=4"},
 	} {
@@ -108,6 +112,25 @@ func TestParseCommand(t *testing.T) {
 		want := strings.ReplaceAll(tc.want, " api_key", "")
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s:\n got %s\nwant %s", tc.text, strings.Join(got, " "), want)
+		}
+	}
+}
+
+func TestGuideDataset(t *testing.T) {
+	for data, want := range map[string]string{
+		"prompt_tokens=512,output_tokens=128":         "input_len=512 output_len=128 dataset=synthetic",
+		"prompt_tokens_stdev=9,prompt_tokens=64":      "input_len=64 dataset=synthetic",
+		`{"prompt_tokens": 50, "output_tokens": 100}`: "input_len=50 output_len=100 dataset=synthetic",
+		"['prompt_tokens=32,output_tokens_min=4']":    "input_len=32 dataset=synthetic",
+		"acme/questions": "dataset=acme/questions",
+		"":               "",
+	} {
+		var got []string
+		for _, s := range guideDataset(data, "json") {
+			got = append(got, s.Key+"="+s.Value)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", data, got, want)
 		}
 	}
 }

@@ -28,9 +28,12 @@ func statistic(word string) (string, bool) {
 // scaled is a metric in another unit: 1000 for seconds that become ms, 0.001
 // for ms that become seconds.
 func scaled(m bench.Metric, factor float64) bench.Metric {
+	if factor == 1 {
+		return m
+	}
 	// To 15 digits, so that 0.3784 s is 378.4 ms and not 378.40000000000003.
 	if x, err := strconv.ParseFloat(strconv.FormatFloat(m.Value*factor, 'g', 15, 64), 64); err == nil {
-		m.Value = x
+		m.Value, m.Raw = x, x
 	}
 	if m.Decimals >= 0 {
 		m.Decimals = max(0, m.Decimals-int(math.Round(math.Log10(factor))))

@@ -17,7 +17,7 @@ import (
 var headline = []string{
 	"duration", "request_throughput", "request_goodput", "input_throughput", "output_throughput", "total_token_throughput", "tput_per_gpu", "mean_ttft_ms", "mean_tpot_ms",
 	"mean_e2el_ms", "avg_ts", "draft_acceptance_rate", "mean_acceptance_length", "prompt_throughput", "generation_throughput", "intervals",
-	"avg_latency", "p99_latency", "accuracy", "mean_latency_per_token_ms",
+	"avg_latency", "p99_latency", "accuracy", "mean_latency_per_token_ms", "mean_prefill_ms", "decode_throughput",
 	"speed_pp", "speed_tg", "speed", "prompt_tok_s_per_request", "generation_tok_s_per_request", "timed_requests", "perplexity", "mean_kld",
 }
 
