@@ -114,7 +114,7 @@ func argumentLine(s string, from bench.From) bench.Config {
 }
 
 // datasetArgs are prefixes of arguments that count only for their dataset.
-var datasetArgs = []string{"random", "sonnet", "sharegpt", "hf", "custom", "burstgpt", "spec_bench", "blazedit", "prefix_repetition", "gsp", "asr"}
+var datasetArgs = []string{"random", "sonnet", "sharegpt", "hf", "custom", "burstgpt", "spec_bench", "blazedit", "prefix_repetition", "gsp", "asr", "image"}
 
 // benchmarkArgs turns the arguments of a benchmark client into settings.
 func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
@@ -137,6 +137,9 @@ func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
 		for _, which := range [...]string{"input", "output"} {
 			add(which+"_len", all.Get(kind+"_"+which+"_len"))
 			add(which+"_len", all.Get(kind+"_"+which)) // argparse takes the short form
+			if dataset == "image" {                    // SGLang: the text beside the images
+				add(which+"_len", all.Get("random_"+which+"_len"))
+			}
 		}
 	}
 	for _, s := range all {
@@ -162,6 +165,9 @@ func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
 
 // datasetKind is the prefix of a dataset's arguments: random for random-ids.
 func datasetKind(dataset string) string {
+	if dataset == "generated-shared-prefix" { // SGLang
+		return "gsp"
+	}
 	kind, _, _ := strings.Cut(dataset, "-")
 	return strings.ReplaceAll(kind, "-", "_")
 }

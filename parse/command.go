@@ -55,6 +55,15 @@ var programs = []program{
 	{"sglang.bench_serving", "", client, "sglang-serve", ""},
 	{"sglang.benchmark.serving", "", client, "sglang-serve", ""},
 	{"bench_serving.py", "", client, "sglang-serve", ""},
+	{"sglang.bench_offline_throughput", "", client, "sglang-offline", ""},
+	{"sglang.bench_one_batch", "", client, "sglang-offline", ""},
+	{"sglang.bench_one_batch_server", "", client, "sglang-offline", ""},
+	{"sglang.bench_latency", "", client, "sglang-offline", ""},
+	{"sglang.bench_server_latency", "", client, "sglang-offline", ""},
+	{"sglang.benchmark.offline_throughput", "", client, "sglang-offline", ""},
+	{"sglang.benchmark.one_batch", "", client, "sglang-offline", ""},
+	{"sglang.benchmark.one_batch_server", "", client, "sglang-offline", ""},
+	{"benchmark_serving_multi_turn.py", "", client, "vllm-serve", ""},
 	{"benchmark_offline.py", "", client, "nm-offline", ""},
 	{"llama-bench", "", client, "llama-bench", ""},
 	{"llama-batched-bench", "", client, "llama-batched-bench", "llama.cpp"},
@@ -205,6 +214,9 @@ func (c *command) flags(words []string, prog *program) int {
 		if key == "" {
 			continue
 		}
+		if c.tool == "sglang-offline" && i+1 < len(words) && !isFlag(words[i+1]) && !isShellEnd(words[i+1]) {
+			continue // --batch-size 1 16 64: the case tells which
+		}
 		if seen[key]++; seen[key] > 1 { // given twice: a sweep, no single value
 			c.drop(key)
 			continue
@@ -253,9 +265,10 @@ func plausible(key, value string) bool {
 	return fitsKey(key, value)
 }
 
-// fitsKey reports whether a value is a number where its key wants one.
+// fitsKey reports whether a value is a number where its key wants one. A trace
+// has its own request rate.
 func fitsKey(key, value string) bool {
-	return configKeys[key] != number || value == "inf" || plainNumber([]byte(value))
+	return configKeys[key] != number || value == "inf" || plainNumber([]byte(value)) || key == "request_rate" && value == "trace"
 }
 
 func isFlag(w string) bool {

@@ -466,15 +466,17 @@ const (
 	tierFar            // in another section
 )
 
-// serves reports whether a server can be that of a tool's run. Some tools talk
+// serves reports whether a server can be that of a run. Some tools talk
 // to none; those of vLLM have the engine in their own process, which tells its
 // settings in the log.
-func serves(cmd *command, tool string) bool {
-	switch tool {
+func serves(cmd *command, r *bench.Run) bool {
+	switch r.Source.Tool {
 	case "llama-bench", "llama-batched-bench", "llama-perplexity", "lm-eval", "trtllm-bench":
 		return false
 	case "vllm-throughput", "vllm-latency", "nm-offline":
 		return cmd.from == bench.FromLog
+	case "sglang-offline":
+		return cmd.from == bench.FromLog || strings.HasPrefix(r.Config.Get("test"), "one-batch-server")
 	}
 	return true
 }
@@ -658,7 +660,7 @@ func (c *context) commandClaims(r *bench.Run, here place, stated bench.Config) [
 			if (pass == 0) != (tier < tierFar) || have[cmd.role] || cmd.line > here.line || tier == tierFar && cmd.used {
 				continue
 			}
-			if cmd.role == client && !sameTool(cmd.tool, r.Source.Tool) || cmd.role == server && !serves(cmd, r.Source.Tool) {
+			if cmd.role == client && !sameTool(cmd.tool, r.Source.Tool) || cmd.role == server && !serves(cmd, r) {
 				continue
 			}
 			if !cmd.fits(r, model, stated, tier) || tier == tierFar && model == "" && !c.onlyModel(cmd) {
@@ -692,6 +694,12 @@ func (c *context) commandClaims(r *bench.Run, here place, stated bench.Config) [
 
 // sameTool lets locust commands stand for the benchmark that is built on it.
 func sameTool(a, b string) bool { return a == b || a == "locust" && b == "fw-ai" }
+
+// commandSince reports whether a command stands below a line.
+func (c *context) commandSince(line int) bool {
+	n := len(c.commands)
+	return n > 0 && c.commands[n-1].from == bench.FromCommand && c.commands[n-1].line > line
+}
 
 // tier tells how near a command stands to a place. What stands under a heading
 // counts for the sections under that heading too.

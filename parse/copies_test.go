@@ -66,3 +66,28 @@ func TestCopies(t *testing.T) {
 		})
 	}
 }
+
+// TestSweepFolder holds that the runs which a sweep saves one by one, and again
+// in its summaries above them, count once.
+func TestSweepFolder(t *testing.T) {
+	const run = `{"model_id":"org/alpha","num_prompts":64,"max_concurrency":8,"duration":%[1]d,"completed":64,"total_input_tokens":6400,"total_output_tokens":3200,"request_throughput":%[2]g,"output_throughput":%[3]g,"total_token_throughput":%[4]g,"mean_ttft_ms":10.5,"run_number":0}`
+	a, b := fmt.Sprintf(run, 64, 1.0, 50.0, 150.0), fmt.Sprintf(run, 32, 2.0, 100.0, 300.0)
+	csv := ",model_id,num_prompts,max_concurrency,duration,completed,total_input_tokens,total_output_tokens,request_throughput,output_throughput,total_token_throughput,mean_ttft_ms,run_number\n" +
+		"0,org/alpha,64,8,64,64,6400,3200,1.0,50.0,150.0,10.5,0\n1,org/alpha,64,8,32,64,6400,3200,2.0,100.0,300.0,10.5,0\n"
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"summary.csv": csv, "BENCH--a/run=0.json": a, "BENCH--a/summary.json": "[" + a + "]", "BENCH--b/run=0.json": b, "BENCH--b/SLA--p99.json": "[" + b + "]",
+	} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res := Files([]Input{{Path: dir}}, strings.NewReader(""))
+	if len(res.Runs) != 2 {
+		t.Errorf("%d runs, want 2; notes %v", len(res.Runs), res.Notes)
+	}
+}

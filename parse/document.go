@@ -38,6 +38,11 @@ type document struct {
 	pending  pending // what was said for the next run
 	spec     specLines
 	engine   engineLines
+	sglang   sglangLines
+	batches  batchCases
+	cases    map[string]bool // of sglang-offline, printed so far
+	turns    *turnStats
+	records  pytorchRecords
 	untitled []*bench.Run // serving blocks without a title
 	llama    llamaState
 	process  llamaProcess
@@ -324,6 +329,7 @@ func (d *document) finish() {
 	d.endText()
 	d.flushLocust()
 	d.flushServerLines()
+	d.flushTurns()
 	d.runs = mergeRestated(dropQuoted(d.runs, d.untitled))
 	// What is aggregated over a log is made at its end, but stands at its line.
 	slices.SortStableFunc(d.runs, func(a, b *bench.Run) int { return a.Source.Line - b.Source.Line })
@@ -429,6 +435,7 @@ func read(r io.Reader, file string, buf []byte, tables bool) (*document, error) 
 //	INFO 12-16 16:46:04 metrics.py:482] message
 //	(APIServer pid=123) INFO 03-20 10:11:12 [loggers.py:123] message
 //	[2024-12-26 09:48:53,123] host/INFO/locust.stats_logger: message
+//	[2025-05-12 10:11:12 TP0] message
 //
 // Access log lines, the bulk of a server log, are told as uninteresting.
 func logMessage(b []byte) (msg []byte, logged, uninteresting bool) {
@@ -463,6 +470,9 @@ func logMessage(b []byte) (msg []byte, logged, uninteresting bool) {
 		}
 		return rest[skipBlank(rest, 15+end+1):], true, false
 	case '[':
+		if n := serverTag(rest); n > 0 {
+			return rest[n:], true, false
+		}
 		if len(rest) < 24 || !isDigit(rest[1]) || rest[5] != '-' {
 			return b, false, false
 		}

@@ -25,7 +25,7 @@ var factPatterns = sync.OnceValue(func() []factPattern {
 		p("spec_tokens", `\bnum_speculative_tokens\s*[=:]?\s*(\d+)`),
 		p("spec_tokens", `(?:\b|_)k\s*=\s*(\d+)\b`),
 		p("request_rate", `\brequest[ _-]rate\s*[:=]?\s*(\d+(?:\.\d+)?|inf)\b`),
-		p("request_rate", `(?:\b|_)(?:qps|rps)\s*[:=]?\s*(\d+(?:\.\d+)?|inf)(?:\b|_)`),
+		p("request_rate", `(?:\b|_)(?:qps|rps)\s*[:=_]?\s*(\d+(?:\.\d+)?|inf)(?:\b|_)`),
 		p("request_rate", `(?:\b|_)(\d+(?:\.\d+)?|inf)\s*(?:qps|rps)(?:\b|_)`),
 		p("request_rate", `^(\d+(?:\.\d+)?)\s*req/s$`),
 		p("num_prompts", `\bnum[ _-]prompts?\s*[:=]?\s*(\d+)\b`),

@@ -266,9 +266,16 @@ func copyKeyOf(r *bench.Run) (copyKey, bool) {
 }
 
 // sameLabel reports whether two runs are of one label, or both of none: then
-// their inputs are named by files of one stem.
+// their inputs are named by files of one stem, or one file sums up the other.
 func sameLabel(a, b *bench.Run) bool {
-	return a.Input == b.Input || stem(a.Source.File) == stem(b.Source.File)
+	return a.Input == b.Input || stem(a.Source.File) == stem(b.Source.File) || sumsUp(a.Source.File, b.Source.File) || sumsUp(b.Source.File, a.Source.File)
+}
+
+// sumsUp reports whether a file is one of those in which vllm bench sweep
+// collects the runs that it saves beside and below it.
+func sumsUp(summary, file string) bool {
+	name := path.Base(summary)
+	return (strings.HasPrefix(name, "summary.") || strings.HasPrefix(name, "SLA--")) && strings.HasPrefix(path.Dir(file)+"/", path.Dir(summary)+"/")
 }
 
 // sameFigures reports whether two runs have the same figures, one of them maybe

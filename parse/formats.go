@@ -48,6 +48,8 @@ func table() []Format {
 	return []Format{
 		vllmServe,
 		sglangServe,
+		sglangOffline,
+		sglangEngine,
 		vllmThroughput,
 		vllmLatency,
 		specDecode,

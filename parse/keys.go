@@ -301,7 +301,7 @@ func backendEngine(backend string) string {
 	switch b := strings.ToLower(backend); {
 	case strings.HasPrefix(b, "vllm"):
 		return "vllm"
-	case strings.HasPrefix(b, "sglang"):
+	case strings.HasPrefix(b, "sglang") || b == "srt":
 		return "sglang"
 	case strings.HasPrefix(b, "lmdeploy"):
 		return "lmdeploy"
@@ -320,7 +320,7 @@ func backendEngine(backend string) string {
 // toolEngine are the tools that measure one engine, whatever stands around.
 var toolEngine = map[string]string{
 	"llama-bench": "llama.cpp", "llama-batched-bench": "llama.cpp", "llama-server": "llama.cpp", "llama-perplexity": "llama.cpp", "vllm-latency": "vllm", "vllm-engine": "vllm", "spec-decode": "vllm",
-	"trtllm-bench": "tensorrt-llm", "tgi-bench": "tgi",
+	"trtllm-bench": "tensorrt-llm", "tgi-bench": "tgi", "sglang-offline": "sglang", "sglang-engine": "sglang",
 }
 
 // complete derives what follows from the settings of a run: engine, quant,
@@ -367,6 +367,9 @@ func gpus(r *bench.Run) {
 	tp, pp, dp := r.Config.Get("tp"), r.Config.Get("pp"), r.Config.Get("dp")
 	if tp == "" {
 		return
+	}
+	if r.Config.Get("enable_dp_attention") == "true" {
+		dp = "" // SGLang: the replicas of the attention share the devices
 	}
 	n := max(r.Replicas, 1)
 	for _, v := range [...]string{tp, pp, dp} {

@@ -76,7 +76,7 @@ func dropQuoted(runs, untitled []*bench.Run) []*bench.Run {
 	}
 	titled := map[string]bool{}
 	for _, r := range runs {
-		if r.Source.Tool == "vllm-serve" && !bare[r] {
+		if (r.Source.Tool == "vllm-serve" || r.Source.Tool == "sglang-serve") && !bare[r] {
 			titled[figures(r)] = true
 		}
 	}

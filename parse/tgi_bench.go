@@ -160,7 +160,7 @@ func (t *tgiTables) row(d *document, cells []string, number int) {
 		}
 		if unit == "tokens/secs" {
 			if stat == "mean" && (step == "Prefill" || step == "Decode") {
-				m.Name = strings.ToLower(step) + "_throughput"
+				m.Name = map[string]string{"Prefill": "first_token_throughput", "Decode": "decode_throughput"}[step]
 				found = append(found, m)
 			}
 			continue

@@ -154,6 +154,7 @@ func readEngine(d *document, l line) bool {
 func (d *document) flushServerLines() {
 	d.flushSpec()
 	d.flushLlama()
+	d.flushSglang()
 	e := d.engine
 	d.engine = engineLines{}
 	if e.n == 0 {
@@ -289,7 +290,7 @@ func readServerVersion(d *document, l line) bool {
 // serverSays remembers what a server says of itself at its start, together with
 // what it said right before. The statistics above are those of another server.
 func (d *document) serverSays(cmd command, number int) {
-	if d.engine.n > 0 || d.spec.n > 0 {
+	if d.engine.n > 0 || d.spec.n > 0 || len(d.sglang) > 0 {
 		d.flushServerLines()
 	}
 	c := &d.ctx

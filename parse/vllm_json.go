@@ -17,23 +17,32 @@ var serveKeys = map[string]string{
 	"spec_decode_num_drafts":        "num_drafts",
 	"spec_decode_draft_tokens":      "num_draft_tokens",
 	"spec_decode_accepted_tokens":   "num_accepted_tokens",
-	"accuracy_rate":                 "accuracy", // percent, of a patched client
-	"accept_length":                 "mean_acceptance_length",
-	"total_throughput":              "total_token_throughput", // SGLang
+	"accuracy_rate":                 "accuracy",     // percent, of a patched client
+	"correct_rate(%)":               "correct_rate", // of structured output
 }
 
 // percentKeys are the keys whose values are percent.
-var percentKeys = map[string]bool{"spec_decode_acceptance_rate": true, "accuracy_rate": true}
+var percentKeys = map[string]bool{"spec_decode_acceptance_rate": true, "accuracy_rate": true, "correct_rate(%)": true, "cache_hit_rate_pct": true}
 
 // serveObject reads a saved result of vLLM's or SGLang's serving benchmark.
 func serveObject(d *document, o *object) bool {
 	if o.get("completed") == nil || o.get("duration") == nil {
 		return false
 	}
-	r := &bench.Run{Source: bench.Source{Line: o.line, EndLine: o.end, Tool: "vllm-serve", Format: "json"}}
-	if o.get("mean_e2e_latency_ms") != nil || o.get("total_output_tokens_retokenized") != nil {
-		r.Source.Tool = "sglang-serve"
+	if isSglang(o) {
+		return sglangObject(d, o)
 	}
+	r := &bench.Run{Source: bench.Source{Line: o.line, EndLine: o.end, Tool: "vllm-serve", Format: "json"}}
+	d.serveMembers(r, o)
+	perRequest(r, o)
+	notMeasured(r)
+	d.pending = pending{}
+	d.emit(r)
+	return true
+}
+
+// serveMembers reads the members of a saved result: measurements and settings.
+func (d *document) serveMembers(r *bench.Run, o *object) {
 	var args bench.Config
 	for i := range o.members {
 		m := &o.members[i]
@@ -41,13 +50,12 @@ func serveObject(d *document, o *object) bool {
 		if n, ok := serveKeys[name]; ok {
 			name = n
 		}
-		name = strings.Replace(name, "_e2e_latency_ms", "_e2el_ms", 1)
 		if o.get("request_inthroughput") != nil {
 			// v0.3: the whole latency over all tokens, as in its text.
 			name = strings.Replace(name, "_tpot_ms", "_latency_per_token_ms", 1)
 		}
-		if name == "concurrency" && r.Source.Tool == "sglang-serve" {
-			name = "mean_concurrency" // measured; the limit is max_concurrency
+		if r.Source.Tool == "sglang-serve" {
+			name = sglangName(name)
 		}
 		if isServeMetric(name) {
 			d.jsonMetric(r, m, name)
@@ -67,13 +75,6 @@ func serveObject(d *document, o *object) bool {
 		r.Add(bench.Metric{Name: "acceptance_rate_pos" + strconv.Itoa(i), Value: x, Decimals: -1})
 	}
 	counts(r)
-	if r.Source.Tool == "vllm-serve" { // SGLang computes its own another way
-		perRequest(r, o)
-	}
-	notMeasured(r)
-	d.pending = pending{}
-	d.emit(r)
-	return true
 }
 
 // boolWord writes a JSON boolean as argparse's Namespace would.
@@ -122,10 +123,6 @@ func kindName(k jsonKind) string {
 // isServeMetric reports whether a key is a measurement rather than a setting.
 func isServeMetric(name string) bool {
 	if _, _, ok := bench.SplitLatency(name); ok {
-		return true
-	}
-	switch name {
-	case "total_output_tokens_retokenized", "total_input_text_tokens", "total_input_vision_tokens", "mean_concurrency":
 		return true
 	}
 	return bench.IsKnown(name)
@@ -226,6 +223,13 @@ func serveRow(d *document, t *csvTable, row csvRow) {
 				}
 				r.Add(m)
 			}
+		} else if list, ok := strings.CutPrefix(value, "["); ok && key == "spec_decode_per_position_acceptance_rates" {
+			for k, x := range strings.Split(strings.TrimSuffix(list, "]"), ", ") {
+				if m, ok := d.metric("acceptance_rate_pos"+strconv.Itoa(k), x, row.line, key); ok {
+					m.Decimals = -1
+					r.Add(m)
+				}
+			}
 		} else if key != "" && key != "source_file" && !strings.HasPrefix(value, "[") {
 			args.Add(key, value, bench.FromJSON)
 		}
@@ -237,4 +241,30 @@ func serveRow(d *document, t *csvTable, row csvRow) {
 	counts(r)
 	notMeasured(r)
 	d.emit(r)
+}
+
+// pytorchObject reads the part of a record of *.pytorch.json that holds a
+// metric. Each record repeats the rest of the result, which is read as a run by
+// then: the metrics of equal ones are those of one run.
+func pytorchObject(d *document, o *object) bool {
+	name, values := o.scalar("name"), o.numbers("benchmark_values")
+	n := len(d.runs)
+	if len(values) != 1 || !isServeMetric(name) || n == 0 || d.runs[n-1].Source.Line < o.line || d.runs[n-1].Source.Tool != "vllm-serve" {
+		return false
+	}
+	r := d.runs[n-1]
+	if f := figures(r); d.records.run != nil && f == d.records.figures {
+		d.runs, r = d.runs[:n-1], d.records.run
+	} else {
+		d.records = pytorchRecords{r, f}
+	}
+	r.Source.EndLine = max(r.Source.EndLine, o.end)
+	r.Add(bench.Metric{Name: name, Value: values[0], Decimals: -1})
+	return true
+}
+
+// pytorchRecords is the run whose records are read, and what they all repeat.
+type pytorchRecords struct {
+	run     *bench.Run
+	figures string
 }

@@ -11,7 +11,7 @@ import (
 // are those of a whole batch, in seconds.
 var vllmLatency = Format{
 	Tool:    "vllm-latency",
-	Reads:   "text, JSON (--output-json)",
+	Reads:   "text, JSON (--output-json), rows of the performance suite (see vllm-serve)",
 	Since:   "v0.1.0 (2023)",
 	Example: "Avg latency: 1.2345678901234 seconds",
 	Limits:  "the times are those of a whole batch",

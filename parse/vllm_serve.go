@@ -12,12 +12,15 @@ import (
 // generations of text and the saved JSON. SGLang's block is the same block with
 // other labels, and is told by them.
 var vllmServe = Format{
-	Tool:    "vllm-serve",
-	Reads:   "text (all three generations), JSON (--save-result, --save-detailed, --append-result), CSV made of it",
+	Tool: "vllm-serve",
+	Reads: "text (all three generations, guided and structured output), JSON (--save-result, --save-detailed, --append-result, *.pytorch.json), CSV made of it; " +
+		"vllm bench sweep (summary.csv, summary.json, SLA--*.json); benchmark_serving_multi_turn.py (text, --stats-json-output); " +
+		"benchmark_results.md and .json of vLLM's performance suite and nightly comparison, whose other rows are vllm-throughput and vllm-latency",
 	Since:   "v0.1.0 (2023)",
 	Example: "============ Serving Benchmark Result ============",
-	Derives: "attempted requests (num_prompts, the progress bar, or completed + failed); mean, median, std, min, max, p90, p95 and p99 of TTFT, TPOT, ITL and E2EL from the per-request lists, where the file does not give them",
-	Limits:  "TPOT of v0.3 includes the first token and is named latency_per_token; latencies of a run in which nothing completed are left out; E2EL mean and median are swapped by v0.6.0 to v0.6.3 themselves",
+	Derives: "attempted requests (num_prompts, the progress bar, or completed + failed); mean, median, std, min, max, p90, p95 and p99 of TTFT, TPOT, ITL and E2EL from the per-request lists, where the file does not give them; all figures of --stats-json-output",
+	Limits: "the GPUs in a table of the performance suite are those of the machine; its comparisons of files (HTML, Excel) are not read, nor is the JSON inside its Markdown, which repeats the tables; " +
+		"a multi-turn result is of the test multi-turn, and one for each share of warm-up samples; plots of a sweep and vllm bench startup and mm-processor are not read; TPOT of v0.3 includes the first token and is named latency_per_token; latencies of a run in which nothing completed are left out; E2EL mean and median are swapped by v0.6.0 to v0.6.3 themselves",
 	Lines: []Start{
 		{Anywhere: "Serving Benchmark Result", Read: startServe},
 		{Prefix: "Successful requests:", Read: startBareServe},
@@ -26,15 +29,23 @@ var vllmServe = Format{
 		{Prefix: "Request throughput", Read: startBareServe},
 		{Prefix: "Total time: ", Read: startFirstServe},
 		{Prefix: "Namespace(", Read: readArguments},
+		{Prefix: "namespace(", Read: readArguments},      // SGLang called by another script
+		{Prefix: "benchmark_args=", Read: readArguments}, // SGLang, before the model is filled in
 		{Prefix: "Traffic request rate:", Read: readProgress},
 		{Prefix: "Maximum request concurrency:", Read: readProgress},
 		{Prefix: "Burstiness factor:", Read: readProgress},
+		{Prefix: "correct_rate(%)", Read: readCorrectRate},
+		{Prefix: "Parameters:", Read: startMultiTurn},
+		{Prefix: "Statistics summary", Read: startMultiTurn},
+		{Prefix: "| Test name", Read: startCITable},
 		{Anywhere: "it/s", Read: readBar},
 		{Anywhere: "s/it", Read: readBar},
 	},
-	Keys:    []string{"request_throughput", "request_inthroughput"},
-	Object:  serveObject,
-	Columns: []string{"request_throughput", "output_throughput", "mean_ttft_ms"},
+	Keys: []string{"request_throughput", "request_inthroughput", "Test name", "approx_cached_percent", "benchmark_values"},
+	Object: func(d *document, o *object) bool {
+		return serveObject(d, o) || ciObject(d, o) || turnObject(d, o) || pytorchObject(d, o)
+	},
+	Columns: []string{"request_throughput", "total_token_throughput"},
 	Row:     serveRow,
 }
 
@@ -58,6 +69,9 @@ func (d *document) take(r *bench.Run) {
 
 // readArguments reads `Namespace(…)`, the arguments of the next run.
 func readArguments(d *document, l line) bool {
+	if !bytes.Contains(l.msg, []byte("amespace(")) {
+		return false
+	}
 	d.closeBlock()
 	d.pending = pending{}
 	d.ctx.startArgs(d, l)
@@ -111,7 +125,7 @@ type serveBlock struct {
 	framed bool // it began with its title
 	first  bool // the first generation, in seconds
 	gap    int  // lines since the last one that was ours
-	sglang bool
+	cache  bool // SGLang's cache report has begun
 	hashed bool // every line has a # in front: it was commented out
 }
 
@@ -276,6 +290,9 @@ var serveLabels = map[string]string{
 	"total input text tokens":              "total_input_text_tokens",
 	"total input vision tokens":            "total_input_vision_tokens",
 	"concurrency":                          "mean_concurrency",
+	"last generation throughput (tok/s)":   "last_gen_throughput",
+	"total prompt tokens":                  "total_prompt_tokens",
+	"total cached tokens":                  "total_cached_tokens",
 }
 
 // serveSettings are the labels that say how a run was made.
@@ -285,25 +302,33 @@ var serveSettings = map[string]string{
 	"backend": "backend",
 }
 
-// sglangLabels stand only in SGLang's block.
+// sglangLabels stand only in SGLang's block. Those that are set to true are told
+// even where the title of the block is lost.
 var sglangLabels = map[string]bool{
-	"backend": true, "max reqeuest concurrency": true, "max request concurrency": true, "total generated tokens (retokenized)": true,
-	"concurrency": true, "traffic request rate": true, "mean e2e latency (ms)": true,
+	"backend": false, "max reqeuest concurrency": true, "max request concurrency": false, "total generated tokens (retokenized)": true,
+	"concurrency": false, "traffic request rate": false, "mean e2e latency (ms)": true,
 }
 
 // set reads one labelled value into the run. It returns false for a label that
 // is not one of a serving result.
 func (s *serveBlock) set(d *document, label, value string, number int) bool {
-	if sglangLabels[label] && s.framed {
-		s.sglang = true
+	if label == "traffic request rate" && (!s.framed || len(s.run.Metrics) > 0) {
+		return false // a progress line of the next run, not one of a block
+	}
+	sure, known := sglangLabels[label]
+	if known && (s.framed || sure) && s.run.Source.Tool == "vllm-serve" {
+		s.run.Source.Tool = "sglang-serve"
+	}
+	if label == "concurrency" && s.run.Source.Tool == "vllm-serve" {
+		return false // a setting that somebody wrote above quoted lines
 	}
 	if key, ok := serveSettings[label]; ok {
-		if key == "request_rate" && !s.framed {
-			return false // a progress line, not one of a block
-		}
 		if value != "" && value != "None" && plausible(key, value) && !strings.Contains(value, " ") {
 			s.run.Config.Add(key, tidyValue(key, value), bench.FromLog)
 		}
+		return true
+	}
+	if s.cacheTier(d, label, value, number) {
 		return true
 	}
 	name, ok := serveLabels[label]
@@ -441,10 +466,8 @@ func isNothing(s string) bool {
 
 func (s *serveBlock) close(d *document) {
 	r := s.run
-	if s.sglang {
-		r.Source.Tool = "sglang-serve"
-	}
 	counts(r)
+	unsaidInput(r)
 	least := 1
 	if !s.framed {
 		least = 3
@@ -479,4 +502,18 @@ func notMeasured(r *bench.Run) {
 		_, _, latency := bench.SplitLatency(m.Name)
 		return latency && m.Value == 0
 	})
+}
+
+// readCorrectRate reads the share of right answers that the benchmark of
+// structured output prints behind its block.
+func readCorrectRate(d *document, l line) bool {
+	value := strings.TrimSpace(string(l.msg[len("correct_rate(%)"):]))
+	n := len(d.runs)
+	if n == 0 || d.runs[n-1].Source.Tool != "vllm-serve" || l.number-d.runs[n-1].Source.EndLine > 5 {
+		return false
+	}
+	if m, ok := d.metric("correct_rate", value, l.number, "correct_rate(%)"); ok {
+		d.runs[n-1].Add(m.Percent())
+	}
+	return true
 }

@@ -10,7 +10,7 @@ import (
 // vllmThroughput reads benchmark_throughput.py and `vllm bench throughput`.
 var vllmThroughput = Format{
 	Tool:    "vllm-throughput",
-	Reads:   "text, JSON (--output-json)",
+	Reads:   "text, JSON (--output-json), rows of the performance suite (see vllm-serve)",
 	Since:   "v0.1.0 (2023)",
 	Example: "Throughput: 8.10 requests/s, 3920.11 total tokens/s, 1876.55 output tokens/s",
 	Limits:  "tokens per second without requests per second (2023-05) is not read",
