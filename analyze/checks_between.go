@@ -54,7 +54,7 @@ func unlikeWorkload(s *Section, add func(bench.Severity, string, ...*bench.Run))
 			if x, y := ignoresEOS(row.Runs[0]), ignoresEOS(ref.Runs[0]); x != "" && y != "" && x != y {
 				add(bench.Warning, fmt.Sprintf("%s ran with ignore_eos %s, %s with %s: outputs are not of the same length", s.Name(row), x, s.Name(ref), y), row.Runs[0], ref.Runs[0])
 			}
-			if ratio(i, in) > 1.02 {
+			if !samePrompts(i, in) {
 				add(bench.Error, fmt.Sprintf("%s had %s input tokens a request, %s had %s: not the same prompts", s.Name(row), short(i), s.Name(ref), short(in)), row.Runs[0], ref.Runs[0])
 			} else if ratio(o, out) > 1.05 {
 				add(bench.Warning, fmt.Sprintf("%s generated %s tokens a request, %s %s: duration and req/s are not like for like", s.Name(row), short(o), s.Name(ref), short(out)), row.Runs[0], ref.Runs[0])

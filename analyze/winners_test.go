@@ -866,3 +866,15 @@ func TestMedianColumns(t *testing.T) {
 		t.Errorf("the gate looks at %v, want the medians among them", got)
 	}
 }
+
+// One token more a prompt is the one that begins a sequence; two are other prompts.
+func TestSamePrompts(t *testing.T) {
+	for _, tc := range []struct {
+		a, b float64
+		want bool
+	}{{48, 47, true}, {48, 46, false}, {1000, 1019, true}, {1000, 1021, false}, {2, 1, true}} {
+		if got := samePrompts(tc.a, tc.b); got != tc.want {
+			t.Errorf("%v and %v: %v", tc.a, tc.b, got)
+		}
+	}
+}

@@ -78,8 +78,10 @@ func tableRun(t *notes.Table, results *notes.Results, s *notes.Subject) *bench.R
 	for _, set := range s.Where {
 		r.Config.Add(set.Key, set.Value, bench.FromLog)
 	}
+	named := false // by more than its settings
 	for _, k := range s.Keys {
 		value := printable(k.Text)
+		named = named || k.Number() == ""
 		switch number := k.Number(); {
 		case k.Key == "" || k.Key == "label":
 			continue
@@ -93,6 +95,9 @@ func tableRun(t *notes.Table, results *notes.Results, s *notes.Subject) *bench.R
 		if plausible(k.Key, value) {
 			r.Config.Add(k.Key, redact(k.Key, value), bench.FromLog)
 		}
+	}
+	if !named {
+		r.Label = "" // the name of the input will do
 	}
 	heading := fact{text: printable(t.Heading), from: bench.FromHeading}
 	heading.read()

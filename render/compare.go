@@ -416,7 +416,7 @@ func methodNote(s *analyze.Section) []string {
 
 // metricNotes define what people define differently.
 var metricNotes = map[string]string{
-	"tok_s_per_user":                 "tok/s per user is 1000 ÷ mean TPOT: what one stream sees, without queueing and first token.",
+	"tok_s_per_user":                 "tok/s per user is 1000 ÷ mean TPOT, or what llama-server measured itself: what one stream sees, without queueing and first token.",
 	"ms_per_output_token":            "ms per output token is the duration ÷ all output tokens.",
 	"output_throughput_per_gpu":      "Per GPU: throughput ÷ (tp × pp × replicas).",
 	"total_throughput_per_gpu":       "Per GPU: throughput ÷ (tp × pp × replicas).",
