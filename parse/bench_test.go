@@ -164,6 +164,6 @@ func BenchmarkQuantiles(b *testing.B) {
 	b.SetBytes(8 << 20)
 	b.ReportAllocs()
 	for b.Loop() {
-		s.quantiles([]float64{.5, .9, .99})
+		s.quantiles([]float64{.5, .9, .99}, nil)
 	}
 }

@@ -3,6 +3,7 @@ package parse
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/benchreport/benchreport/bench"
 )
@@ -34,19 +35,20 @@ func (s *samples) statistics(r *bench.Run, family string, scale float64) {
 	for i := range steps {
 		steps[i] = float64(i) / spreadSteps
 	}
-	spread := bench.Spread{Name: family, N: s.n, Quantiles: s.quantiles(steps)}
-	for i := range spread.Quantiles {
-		spread.Quantiles[i] *= scale
-	}
-	r.Spreads = append(r.Spreads, spread)
-	mean, std := s.meanStd()
-	add("mean", mean)
-	add("std", std)
 	ps := make([]float64, len(requestStats))
 	for i, st := range requestStats {
 		ps[i] = st.p
 	}
-	for i, q := range s.quantiles(ps) {
+	exact, rough := s.quantiles(ps, steps)
+	least, most := exact[0], exact[len(exact)-1]
+	for i := range rough {
+		rough[i] = scale * min(max(rough[i], least), most)
+	}
+	r.Spreads = append(r.Spreads, bench.Spread{Name: family, N: s.n, Quantiles: rough})
+	mean, std := s.meanStd()
+	add("mean", mean)
+	add("std", std)
+	for i, q := range exact {
 		add(requestStats[i].name, q)
 	}
 }
@@ -69,51 +71,60 @@ func (s *samples) meanStd() (mean, std float64) {
 	return mean, math.Sqrt(sum / float64(s.n))
 }
 
-// quantiles computes quantiles with linear interpolation, as NumPy does. It
-// does not sort: it counts the samples by the upper bits of their value, and
-// sorts only the few that share those bits with a wanted one. That is linear
-// and leaves the samples where they are, however many millions there are.
-func (s *samples) quantiles(ps []float64) []float64 {
+// quantiles computes quantiles with linear interpolation, as NumPy does, and
+// others, for a drawing, to 0.4 %. It does not sort: it counts the samples by
+// the upper bits of their value, and sorts only the few that share those bits
+// with a wanted one. That is linear and leaves the samples where they are,
+// however many millions there are.
+func (s *samples) quantiles(ps, rough []float64) (exact, drawn []float64) {
 	if s.n <= 1<<12 {
-		return sortedQuantiles(s.slice(), ps)
+		list := s.slice()
+		slices.Sort(list)
+		return sortedQuantiles(list, ps), sortedQuantiles(list, rough)
 	}
-	const bits = 20
-	counts := make([]int32, 1<<bits)
+	const shift = 64 - 20 // sign, exponent and 8 bits of the mantissa
+	counts := make([]int32, 1<<(64-shift))
 	for _, b := range s.blocks {
 		for _, x := range b {
-			counts[orderedBits(x)>>(64-bits)]++
+			counts[orderedBits(x)>>shift]++
 		}
 	}
 	// The two neighbours of every quantile, by rank.
 	type want struct{ rank, bucket, before int }
-	var wants []want
+	wants := make([]want, 0, 2*len(ps))
 	for _, p := range ps {
-		at := p * float64(s.n-1)
-		lo := int(math.Floor(at))
-		wants = append(wants, want{rank: lo}, want{rank: min(lo+1, s.n-1)})
+		at := int(math.Floor(p * float64(s.n-1)))
+		wants = append(wants, want{rank: at}, want{rank: min(at+1, s.n-1)})
 	}
-	byRank := make([]int, len(wants))
-	for i := range byRank {
-		byRank[i] = i
-	}
-	slices.SortStableFunc(byRank, func(a, b int) int { return wants[a].rank - wants[b].rank })
 	needed := map[int][]float64{}
 	wanted := make([]bool, len(counts)) // a map look-up for each sample is slow
-	bucket, before := 0, 0
-	for _, i := range byRank {
-		for before+int(counts[bucket]) <= wants[i].rank {
-			before += int(counts[bucket])
-			bucket++
+	drawn = make([]float64, len(rough))
+	before := 0
+	for bucket, n := range counts {
+		if n == 0 {
+			continue
 		}
-		wants[i].bucket, wants[i].before = bucket, before
-		if needed[bucket] == nil {
-			needed[bucket] = make([]float64, 0, counts[bucket])
-			wanted[bucket] = true
+		for i := range wants {
+			if w := &wants[i]; w.rank >= before && w.rank < before+int(n) {
+				w.bucket, w.before = bucket, before
+				if !wanted[bucket] {
+					wanted[bucket], needed[bucket] = true, make([]float64, 0, n)
+				}
+			}
 		}
+		lo, hi := fromOrderedBits(uint64(bucket)<<shift), fromOrderedBits((uint64(bucket)+1)<<shift)
+		for i := sort.SearchFloat64s(rough, float64(before)/float64(s.n)); i < len(rough); i++ {
+			at := rough[i]*float64(s.n) - float64(before)
+			if at > float64(n) {
+				break
+			}
+			drawn[i] = lo + at/float64(n)*(hi-lo)
+		}
+		before += int(n)
 	}
 	for _, b := range s.blocks {
 		for _, x := range b {
-			if k := int(orderedBits(x) >> (64 - bits)); wanted[k] {
+			if k := int(orderedBits(x) >> shift); wanted[k] {
 				needed[k] = append(needed[k], x)
 			}
 		}
@@ -122,18 +133,17 @@ func (s *samples) quantiles(ps []float64) []float64 {
 		slices.Sort(list)
 	}
 	value := func(w want) float64 { return needed[w.bucket][w.rank-w.before] }
-	out := make([]float64, len(ps))
+	exact = make([]float64, len(ps))
 	for i, p := range ps {
 		at := p * float64(s.n-1)
 		lo, hi := value(wants[2*i]), value(wants[2*i+1])
-		out[i] = lo + (at-math.Floor(at))*(hi-lo)
+		exact[i] = lo + (at-math.Floor(at))*(hi-lo)
 	}
-	return out
+	return exact, drawn
 }
 
-// sortedQuantiles computes quantiles of a few samples, which it sorts.
+// sortedQuantiles computes quantiles of a sorted list.
 func sortedQuantiles(list, ps []float64) []float64 {
-	slices.Sort(list)
 	out := make([]float64, len(ps))
 	for i, p := range ps {
 		at := p * float64(len(list)-1)
@@ -151,4 +161,12 @@ func orderedBits(x float64) uint64 {
 		return ^b
 	}
 	return b | 1<<63
+}
+
+// fromOrderedBits is the number of such an integer.
+func fromOrderedBits(b uint64) float64 {
+	if b>>63 != 0 {
+		return math.Float64frombits(b &^ (1 << 63))
+	}
+	return math.Float64frombits(^b)
 }
