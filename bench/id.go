@@ -1,10 +1,6 @@
 package bench
 
-import (
-	"fmt"
-	"hash/fnv"
-	"strconv"
-)
+import "strconv"
 
 // AssignIDs gives every run an id made of what was measured and with what, so
 // that it stays the same when a log is moved, renamed or gets more lines above
@@ -13,7 +9,6 @@ func AssignIDs(runs []*Run) {
 	seen := make(map[uint64]int, len(runs))
 	var b []byte
 	for _, r := range runs {
-		h := fnv.New64a()
 		b = append(b[:0], r.Source.Tool...)
 		for _, s := range r.Config {
 			if s.From == FromFile || s.From == FromUser {
@@ -29,12 +24,30 @@ func AssignIDs(runs []*Run) {
 			b = append(b, m.Name...)
 			b = strconv.AppendFloat(b, m.Raw, 'g', -1, 64)
 		}
-		_, _ = h.Write(b)
-		sum := h.Sum64() >> 16
+		sum := fnv1a(b) >> 16
 		seen[sum]++
-		r.ID = fmt.Sprintf("%012x", sum)
+		r.ID = hex12(sum)
 		if n := seen[sum]; n > 1 {
 			r.ID += "-" + strconv.Itoa(n)
 		}
 	}
+}
+
+// fnv1a is the 64-bit hash of that name, as hash/fnv has it, without a call a
+// run.
+func fnv1a(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+func hex12(x uint64) string {
+	var b [12]byte
+	for i := len(b) - 1; i >= 0; i-- {
+		b[i] = "0123456789abcdef"[x&15]
+		x >>= 4
+	}
+	return string(b[:])
 }

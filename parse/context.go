@@ -484,7 +484,10 @@ func serves(cmd *command, r *bench.Run) bool {
 // apply adds to a run what stands around it.
 func (c *context) apply(d *document, r *bench.Run) {
 	here := c.here(r.Source.Line)
-	claims := c.commandClaims(r, here, c.stated(r, here))
+	var claims []claim
+	if len(c.commands) > 0 {
+		claims = c.commandClaims(r, here, c.stated(r, here))
+	}
 	c.reserve(here.section)
 	model := r.Config.Get("model")
 	for _, cl := range claims {
@@ -545,7 +548,9 @@ func (c *context) apply(d *document, r *bench.Run) {
 		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(b.line, a.line))
 	})
 	// The name of a model tells its weights better than what stands around.
-	r.Config.Add("quant", quantIn(fileOf(model)), bench.FromDerived)
+	if !r.Config.Has("quant") {
+		r.Config.Add("quant", quantIn(fileOf(model)), bench.FromDerived)
+	}
 	for _, cl := range claims {
 		for _, s := range cl.config {
 			r.Config.Add(s.Key, tidyValue(s.Key, s.Value), cl.from)

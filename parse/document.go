@@ -54,6 +54,8 @@ type document struct {
 	guide    guideState
 	perfPart int // the line of a title whose table is not read
 	strings  map[string]string
+	scratch  bench.Config // room for building that of a run
+	order    keyOrder
 	inJSON   bool
 	lineBase int // for a nested document: the line its text stands on
 }
@@ -346,6 +348,7 @@ func (d *document) finish() {
 	file := fileFacts(d.file)
 	for _, r := range d.runs {
 		complete(r, file)
+		d.order.sort(r.Config)
 	}
 }
 

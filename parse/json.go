@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/benchreport/benchreport/bench"
 )
 
 // This is the one way in which the program reads JSON. It exists because no
@@ -46,6 +48,7 @@ type object struct {
 // A member is one key of an object with its value.
 type member struct {
 	key    string
+	met    *jsonKey // what is known of the key
 	kind   jsonKind
 	line   int
 	text   []byte // of a string, number or boolean; good until the outermost value ends
@@ -122,6 +125,7 @@ type jsonReader struct {
 	depth   int
 	claimed bool // the value so far holds an object of a known format
 	free    []*object
+	first   *jsonKey // the key that an object began with last
 	scratch []byte
 }
 
@@ -129,6 +133,14 @@ type jsonReader struct {
 type jsonKey struct {
 	name    string
 	formats []*Format
+	plain   bool     // it is written as it is: without escapes
+	next    *jsonKey // the key that stood behind it last
+
+	// What a format made of the value that the key had last: most settings of
+	// a result are those of the one before.
+	value    []byte
+	settings bench.Config
+	made     bool
 }
 
 func newJSONReader(d *document) *jsonReader {
@@ -161,7 +173,7 @@ func (j *jsonReader) key(b []byte) *jsonKey {
 	if k, ok := j.keys[string(b)]; ok {
 		return k
 	}
-	k := &jsonKey{name: string(b)}
+	k := &jsonKey{name: string(b), plain: bytes.IndexAny(b, "\"\\\n") < 0}
 	if len(j.keys) < 1<<16 {
 		j.keys[k.name] = k
 	}
@@ -275,6 +287,7 @@ func (j *jsonReader) object(keep bool) (*object, error) {
 	o.line = j.s.line
 	runsBefore := len(j.d.runs)
 	arena, kept := j.arena, j.kept
+	var last *jsonKey
 	j.s.pos++
 	for first := true; ; first = false {
 		c, done, err := j.element(first, '}')
@@ -287,11 +300,20 @@ func (j *jsonReader) object(keep bool) (*object, error) {
 		if c != '"' {
 			return nil, j.expected("a key in quotes", c)
 		}
-		name, err := j.string(shortText)
-		if err != nil {
-			return nil, err
+		key := j.expectedKey(last)
+		if key == nil {
+			name, err := j.string(shortText)
+			if err != nil {
+				return nil, err
+			}
+			key = j.key(name)
+			if last != nil {
+				last.next = key
+			} else {
+				j.first = key
+			}
 		}
-		key := j.key(name)
+		last = key
 		if c, err = j.peek(); err != nil {
 			return nil, err
 		}
@@ -304,7 +326,7 @@ func (j *jsonReader) object(keep bool) (*object, error) {
 			o.formats = append(o.formats, key.formats...)
 			j.claimed = true
 		}
-		if err := j.member(o, key.name); err != nil {
+		if err := j.member(o, key); err != nil {
 			return nil, err
 		}
 	}
@@ -335,6 +357,25 @@ func (j *jsonReader) object(keep bool) (*object, error) {
 	return nil, nil
 }
 
+// expectedKey takes the key that followed the last one before, if that is what
+// stands there: the objects of a file have the same keys in the same order.
+func (j *jsonReader) expectedKey(last *jsonKey) *jsonKey {
+	key := j.first
+	if last != nil {
+		key = last.next
+	}
+	if key == nil {
+		return nil
+	}
+	w := j.s.buf[j.s.pos:j.s.end]
+	n := len(key.name) + 2
+	if len(w) < n || w[n-1] != '"' || string(w[1:n-1]) != key.name || !key.plain {
+		return nil
+	}
+	j.s.pos += n
+	return key
+}
+
 func (j *jsonReader) newObject() *object {
 	if n := len(j.free); n > 0 {
 		o := j.free[n-1]
@@ -363,12 +404,12 @@ func (j *jsonReader) release(o *object) {
 }
 
 // member reads the value of a key into o.
-func (j *jsonReader) member(o *object, key string) error {
+func (j *jsonReader) member(o *object, key *jsonKey) error {
 	c, err := j.peek()
 	if err != nil {
 		return err
 	}
-	m := member{key: key, line: j.s.line}
+	m := member{key: key.name, met: key, line: j.s.line}
 	switch c {
 	case '{':
 		m.kind = jsonObject

@@ -1,9 +1,11 @@
 package parse
 
 import (
+	"cmp"
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -350,7 +352,9 @@ func complete(r *bench.Run, file bench.Config) {
 		}
 	}
 	for _, key := range [...]string{"model_filename", "model", "quantization", "dtype"} {
-		c.Add("quant", quantIn(c.Get(key)), bench.FromDerived)
+		if !c.Has("quant") {
+			c.Add("quant", quantIn(c.Get(key)), bench.FromDerived)
+		}
 	}
 	for _, s := range file {
 		if !strings.HasPrefix(r.Source.Tool, "llama-") || s.Key != "tp" && s.Key != "pp" { // there pp and tg are tests
@@ -359,7 +363,32 @@ func complete(r *bench.Run, file bench.Config) {
 	}
 	gpus(r)
 	attempted(r)
-	c.Sort()
+}
+
+// A keyOrder sorts the settings of runs, which mostly have the same keys as
+// those of the run before.
+type keyOrder struct {
+	keys   []string // before sorting
+	places []int
+	room   bench.Config
+}
+
+func (o *keyOrder) sort(c bench.Config) {
+	same := len(c) == len(o.keys)
+	for i := 0; same && i < len(c); i++ {
+		same = c[i].Key == o.keys[i]
+	}
+	if !same {
+		o.keys, o.places = o.keys[:0], o.places[:0]
+		for i, s := range c {
+			o.keys, o.places = append(o.keys, s.Key), append(o.places, i)
+		}
+		slices.SortFunc(o.places, func(a, b int) int { return cmp.Compare(o.keys[a], o.keys[b]) })
+	}
+	o.room = append(o.room[:0], c...)
+	for i, from := range o.places {
+		c[i] = o.room[from]
+	}
 }
 
 // gpus counts the devices a run used: tensor × pipeline × replicas.

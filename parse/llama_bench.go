@@ -404,17 +404,32 @@ func llamaObject(d *document, o *object) bool {
 		return false
 	}
 	r := &bench.Run{Source: bench.Source{Line: o.line, EndLine: o.end, Tool: "llama-bench", Format: "json"}}
-	r.Config = make(bench.Config, 0, len(o.members))
-	d.llamaFields(r, o.scalar, func(yield func(key, value string)) {
+	r.Config = d.scratch[:0]
+	d.llamaFields(r, o.scalar, func(add func(key, value string)) {
 		for i := range o.members {
-			if m := &o.members[i]; m.kind == jsonString || m.kind == jsonNumber || m.kind == jsonBool {
-				yield(m.key, d.intern(m.text))
+			m := &o.members[i]
+			if m.kind != jsonString && m.kind != jsonNumber && m.kind != jsonBool {
+				continue
 			}
+			if k := m.met; !k.made || !bytes.Equal(k.value, m.text) {
+				if isLlamaFigure(m.key) {
+					continue // another one each time
+				}
+				config := r.Config
+				r.Config = nil
+				add(m.key, d.intern(m.text))
+				k.value, k.settings, k.made = append(k.value[:0], m.text...), r.Config, true
+				r.Config = config
+			}
+			r.Config.Merge(m.met.settings)
 		}
 	}, o.line)
 	if len(r.Metrics) == 0 {
 		return true
 	}
+	// Built where the one before was; kept with room for what the context adds.
+	d.scratch = r.Config
+	r.Config = append(make(bench.Config, 0, len(d.scratch)+4), d.scratch...)
 	m := &r.Metrics[0]
 	if ns := o.numbers("samples_ns"); len(ns) > 0 {
 		// samples_ts has six digits; the times are exact.
@@ -438,6 +453,16 @@ func number64(s string) float64 {
 		return math.NaN()
 	}
 	return x
+}
+
+// isLlamaFigure reports whether a key is read by itself and no setting.
+func isLlamaFigure(key string) bool {
+	switch key {
+	case "avg_ts", "stddev_ts", "avg_ns", "stddev_ns", "n_prompt", "n_gen", "n_depth", "build_commit", "build_number", "test_time",
+		"samples_ts", "samples_ns":
+		return true
+	}
+	return false
 }
 
 // llamaFields reads the fields that CSV, JSON and SQL share.
@@ -474,12 +499,9 @@ func (d *document) llamaFields(r *bench.Run, get func(string) string, all func(f
 		r.Config.Add("build", redact("", hash), bench.FromJSON)
 	}
 	all(func(key, value string) {
-		switch key {
-		case "avg_ts", "stddev_ts", "avg_ns", "stddev_ns", "n_prompt", "n_gen", "n_depth", "build_commit", "build_number", "test_time",
-			"samples_ts", "samples_ns":
-			return
+		if !isLlamaFigure(key) {
+			addLlama(r, key, value, bench.FromJSON)
 		}
-		addLlama(r, key, value, bench.FromJSON)
 	})
 	if !r.Config.Has("device") {
 		r.Config.Add("device", redact("", get("cpu_info")), bench.FromJSON)

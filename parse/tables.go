@@ -133,6 +133,7 @@ func tableRun(t *notes.Table, results *notes.Results, s *notes.Subject) *bench.R
 		}
 	}
 	complete(r, nil)
+	r.Config.Sort()
 	return r
 }
 
