@@ -108,7 +108,7 @@ func argumentLine(s string, from bench.From) bench.Config {
 	if open < 0 {
 		return nil
 	}
-	var all bench.Config
+	all := make(bench.Config, 0, 64)
 	pythonArgs(s[open+1:], func(key, value string) { all.Add(key, value, from) })
 	return benchmarkArgs(all, from)
 }
@@ -118,7 +118,7 @@ var datasetArgs = []string{"random", "sonnet", "sharegpt", "hf", "custom", "burs
 
 // benchmarkArgs turns the arguments of a benchmark client into settings.
 func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
-	var c bench.Config
+	c := make(bench.Config, 0, 24)
 	dataset := all.Get("dataset_name")
 	if dataset == "" {
 		dataset = all.Get("dataset")
@@ -174,7 +174,7 @@ func datasetKind(dataset string) string {
 
 func isOtherDataset(key, dataset string) bool {
 	for _, p := range datasetArgs {
-		if strings.HasPrefix(key, p+"_") {
+		if len(key) > len(p) && key[len(p)] == '_' && key[:len(p)] == p {
 			return p != datasetKind(dataset) || strings.HasSuffix(key, "put_len") || strings.HasSuffix(key, "put")
 		}
 	}

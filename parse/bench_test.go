@@ -145,9 +145,9 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(bm.name, func(b *testing.B) {
 			b.SetBytes(int64(len(bm.text)))
 			b.ReportAllocs()
-			buf := make([]byte, bufferSize)
+			room := newRoom()
 			for b.Loop() {
-				d, err := read(bytes.NewReader(bm.text), "x.log", buf, false)
+				d, err := read(bytes.NewReader(bm.text), "x.log", room, reading{})
 				if err != nil || len(d.runs) != bm.runs {
 					b.Fatalf("%d runs, %v", len(d.runs), err)
 				}

@@ -23,9 +23,8 @@ const (
 
 // decode gives the text behind r: decompressed if it is gzip or zstd (told by
 // its first bytes, not by a name), as UTF-8 if it is UTF-16, without a BOM.
-func decode(r io.Reader) (io.Reader, error) {
+func decode(br *bufio.Reader) (io.Reader, error) {
 	for range 3 { // an archive of an archive is still somebody's log
-		br := bufio.NewReaderSize(r, 4096)
 		head, err := br.Peek(4)
 		if err != nil && err != io.EOF {
 			return nil, err
@@ -37,14 +36,14 @@ func decode(r io.Reader) (io.Reader, error) {
 			if err != nil {
 				return nil, fmt.Errorf("gzip: %w", err)
 			}
-			r = &inflated{z, in, 0}
+			br = bufio.NewReaderSize(&inflated{z, in, 0}, 4096)
 		case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 			in := &counter{r: br}
 			z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
 			if err != nil {
 				return nil, fmt.Errorf("zstd: %w", err)
 			}
-			r = &inflated{z, in, 0}
+			br = bufio.NewReaderSize(&inflated{z, in, 0}, 4096)
 		default:
 			return text(br)
 		}

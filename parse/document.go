@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -53,12 +54,27 @@ type document struct {
 	eval     evalModel
 	guide    guideState
 	perfPart int // the line of a title whose table is not read
-	strings  map[string]string
-	scratch  bench.Config // room for building that of a run
-	order    keyOrder
+	room     *room
 	inJSON   bool
 	lineBase int // for a nested document: the line its text stands on
 }
+
+// A room is what a worker uses again for the next file.
+type room struct {
+	buffer  []byte
+	head    *bufio.Reader     // to look at how a file begins
+	strings map[string]string // texts that come again and again
+	labels  map[string]string // the labels of serving blocks, as written and in lower case
+	scratch bench.Config      // for building that of a run
+	order   keyOrder
+}
+
+func newRoom() *room {
+	return &room{buffer: make([]byte, bufferSize), head: bufio.NewReaderSize(nil, 4096), strings: map[string]string{}, labels: map[string]string{}}
+}
+
+// maxTexts is how many texts a room remembers.
+const maxTexts = 1 << 14
 
 // A block is a result of several lines that is being read.
 type block interface {
@@ -150,7 +166,7 @@ func (d *document) nested(text []byte, lineNo int) {
 	if d.depth >= maxNested {
 		return
 	}
-	inner := &document{file: d.file, depth: d.depth + 1, lineBase: lineNo}
+	inner := &document{file: d.file, depth: d.depth + 1, lineBase: lineNo, room: d.room}
 	inner.ctx.vars = map[string]string{}
 	inner.src = newSource(bytes.NewReader(text), make([]byte, min(bufferSize, len(text)+1024)))
 	_ = inner.read() // from memory: it cannot fail
@@ -348,7 +364,7 @@ func (d *document) finish() {
 	file := fileFacts(d.file)
 	for _, r := range d.runs {
 		complete(r, file)
-		d.order.sort(r.Config)
+		d.room.order.sort(r.Config)
 	}
 }
 
@@ -381,15 +397,12 @@ func (d *document) emitTogether(b block, runs []*bench.Run) {
 // intern gives a text as a string, the same one for the same text: the rows of
 // a table repeat their settings.
 func (d *document) intern(b []byte) string {
-	if s, ok := d.strings[string(b)]; ok {
+	if s, ok := d.room.strings[string(b)]; ok {
 		return s
 	}
 	s := string(b)
-	if len(s) <= 128 && len(d.strings) < 1<<14 {
-		if d.strings == nil {
-			d.strings = map[string]string{}
-		}
-		d.strings[s] = s
+	if len(s) <= 128 && len(d.room.strings) < maxTexts {
+		d.room.strings[s] = s
 	}
 	return s
 }
@@ -409,22 +422,34 @@ func (d *document) notef(line int, format string, args ...any) {
 	}
 }
 
+// reading is how a file is read.
+type reading struct {
+	tables   bool // published tables too
+	textOnly bool // a file that was not named is passed over if it is no text
+}
+
 // Reader reads one input under the name file. It returns what could be read
 // beside an error of the reader.
-func read(r io.Reader, file string, buf []byte, tables bool) (*document, error) {
-	d := &document{file: file}
+func read(r io.Reader, file string, room *room, how reading) (*document, error) {
+	d := &document{file: file, room: room}
 	d.ctx.vars = map[string]string{}
-	in, err := decode(r)
+	room.head.Reset(r)
+	if how.textOnly {
+		if head, _ := room.head.Peek(512); isBinary(head) {
+			return d, nil
+		}
+	}
+	in, err := decode(room.head)
 	if err != nil {
 		return d, err
 	}
 	keep := &keeper{in: in}
-	if tables {
+	if how.tables {
 		in = keep
 	}
-	d.src = newSource(in, buf)
+	d.src = newSource(in, room.buffer)
 	err = d.read()
-	if tables && err == nil {
+	if how.tables && err == nil {
 		d.readTables(keep)
 	}
 	if err != nil && strings.Contains(err.Error(), "unexpected EOF") {

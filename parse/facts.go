@@ -13,30 +13,48 @@ import (
 // factPatterns are the ways in which people write settings into headings,
 // comments and file names. The first group is the value.
 var factPatterns = sync.OnceValue(func() []factPattern {
-	p := func(key, expr string) factPattern { return factPattern{key, regexp.MustCompile(`(?i)` + expr)} }
+	p := func(key, words, expr string) factPattern {
+		return factPattern{key, strings.Split(words, "|"), regexp.MustCompile(`(?i)` + expr)}
+	}
 	return []factPattern{
-		p("replicas", `\btp\s*=?\s*\d+\s*[x×]\s*(\d+)\b`),
-		p("replicas", `\bmultiply(?: the)? throughputs?\s*(?:by|x|×)?\s*(\d+)\b`),
-		p("tp", `(?:\b|_)tp\s*[=:]?\s*(\d{1,2})(?:\b|_)`),
-		p("pp", `(?:\b|_)pp\s*[=:]?\s*(\d{1,2})(?:\b|_)`),
-		p("concurrency", `(?:\b|_)c\s*=\s*(\d+)\b`),
-		p("concurrency", `(?:\b|_)(?:max[ _-])?(?:concurrency|conc|concurrent requests?|concurrent users?)\s*[:=_-]?\s*(\d+)(?:\b|_)`),
-		p("concurrency", `\b(\d+)\s+concurrent\b`),
-		p("spec_tokens", `\bnum_speculative_tokens\s*[=:]?\s*(\d+)`),
-		p("spec_tokens", `(?:\b|_)k\s*=\s*(\d+)\b`),
-		p("request_rate", `\brequest[ _-]rate\s*[:=]?\s*(\d+(?:\.\d+)?|inf)\b`),
-		p("request_rate", `(?:\b|_)(?:qps|rps)\s*[:=_]?\s*(\d+(?:\.\d+)?|inf)(?:\b|_)`),
-		p("request_rate", `(?:\b|_)(\d+(?:\.\d+)?|inf)\s*(?:qps|rps)(?:\b|_)`),
-		p("request_rate", `^(\d+(?:\.\d+)?)\s*req/s$`),
-		p("num_prompts", `\bnum[ _-]prompts?\s*[:=]?\s*(\d+)\b`),
-		p("input_len", `(?:\b|_)(?:input[ _-]?len(?:gth)?|isl)\s*[:=]?\s*(\d+)(?:\b|_)`),
-		p("output_len", `(?:\b|_)(?:output[ _-]?len(?:gth)?|osl)\s*[:=]?\s*(\d+)(?:\b|_)`),
+		p("replicas", "tp", `\btp\s*=?\s*\d+\s*[x×]\s*(\d+)\b`),
+		p("replicas", "multiply", `\bmultiply(?: the)? throughputs?\s*(?:by|x|×)?\s*(\d+)\b`),
+		p("tp", "tp", `(?:\b|_)tp\s*[=:]?\s*(\d{1,2})(?:\b|_)`),
+		p("pp", "pp", `(?:\b|_)pp\s*[=:]?\s*(\d{1,2})(?:\b|_)`),
+		p("concurrency", "=", `(?:\b|_)c\s*=\s*(\d+)\b`),
+		p("concurrency", "conc", `(?:\b|_)(?:max[ _-])?(?:concurrency|conc|concurrent requests?|concurrent users?)\s*[:=_-]?\s*(\d+)(?:\b|_)`),
+		p("concurrency", "concurrent", `\b(\d+)\s+concurrent\b`),
+		p("spec_tokens", "speculative", `\bnum_speculative_tokens\s*[=:]?\s*(\d+)`),
+		p("spec_tokens", "=", `(?:\b|_)k\s*=\s*(\d+)\b`),
+		p("request_rate", "rate", `\brequest[ _-]rate\s*[:=]?\s*(\d+(?:\.\d+)?|inf)\b`),
+		p("request_rate", "qps|rps", `(?:\b|_)(?:qps|rps)\s*[:=_]?\s*(\d+(?:\.\d+)?|inf)(?:\b|_)`),
+		p("request_rate", "qps|rps", `(?:\b|_)(\d+(?:\.\d+)?|inf)\s*(?:qps|rps)(?:\b|_)`),
+		p("request_rate", "req/s", `^(\d+(?:\.\d+)?)\s*req/s$`),
+		p("num_prompts", "prompt", `\bnum[ _-]prompts?\s*[:=]?\s*(\d+)\b`),
+		p("input_len", "len|isl", `(?:\b|_)(?:input[ _-]?len(?:gth)?|isl)\s*[:=]?\s*(\d+)(?:\b|_)`),
+		p("output_len", "len|osl", `(?:\b|_)(?:output[ _-]?len(?:gth)?|osl)\s*[:=]?\s*(\d+)(?:\b|_)`),
 	}
 })
 
 type factPattern struct {
-	key  string
-	expr *regexp.Regexp
+	key   string
+	words []string // one of which stands in every match
+	expr  *regexp.Regexp
+}
+
+// find returns what a text says of the key: the match and its value. The text is
+// given in lower case too, in which its words are looked for first: most texts
+// say nothing.
+func (p *factPattern) find(text, lower string) (match, value string) {
+	for _, w := range p.words {
+		if strings.Contains(lower, w) {
+			if m := p.expr.FindStringSubmatch(text); m != nil {
+				return m[0], m[1]
+			}
+			break
+		}
+	}
+	return "", ""
 }
 
 var (
@@ -82,14 +100,19 @@ func (f *fact) read() {
 		}
 		left = strings.Replace(left, span, " ", 1)
 	}
-	for _, m := range flagPattern().FindAllStringSubmatch(text, -1) {
+	var flags [][]string
+	if strings.Contains(text, "--") {
+		flags = flagPattern().FindAllStringSubmatch(text, -1)
+	}
+	for _, m := range flags {
 		if key := canonicalKey(m[1]); !dullKeys[key] {
 			take(key, m[2], m[0])
 		}
 	}
+	lower := strings.ToLower(text)
 	for _, p := range factPatterns() {
-		if m := p.expr.FindStringSubmatch(text); m != nil {
-			take(p.key, m[1], m[0])
+		if match, value := p.find(text, lower); value != "" {
+			take(p.key, value, match)
 		}
 	}
 	if m := modelPattern().FindStringSubmatch(text); m != nil && !strings.Contains(text, "://") {
@@ -144,12 +167,13 @@ func fileFacts(file string) bench.Config {
 		}
 	}
 	var c bench.Config
+	lower := strings.ToLower(base)
 	for _, p := range factPatterns() {
 		if p.key == "replicas" || p.key == "num_prompts" {
 			continue
 		}
-		if m := p.expr.FindStringSubmatch(base); m != nil {
-			c.Add(p.key, m[1], bench.FromFile)
+		if _, value := p.find(base, lower); value != "" {
+			c.Add(p.key, value, bench.FromFile)
 		}
 	}
 	if m := fileConcurrency().FindStringSubmatch(base); m != nil {

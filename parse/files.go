@@ -98,9 +98,9 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 	next := make(chan int)
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
-			buf := make([]byte, bufferSize)
+			room := newRoom()
 			for i := range next {
-				docs[i] = readFile(files[i], stdin, buf)
+				docs[i] = readFile(files[i], stdin, room)
 			}
 		})
 	}
@@ -375,6 +375,7 @@ func expand(in Input, result *Result) ([]file, error) {
 		return []file{{in, in.Path, ShownPath(in.Path), false}}, nil
 	}
 	var files []file
+	root := ShownPath(in.Path)
 	err = filepath.WalkDir(in.Path, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			result.Errors = append(result.Errors, bench.Problem{File: ShownPath(path), Message: reason(err)})
@@ -387,6 +388,10 @@ func expand(in Input, result *Result) ([]file, error) {
 			if name := e.Name(); path != in.Path && strings.HasPrefix(name, ".") {
 				return fs.SkipDir
 			}
+			return nil
+		}
+		if e.Type().IsRegular() {
+			files = append(files, file{in, path, shownBelow(root, in.Path, path), true})
 			return nil
 		}
 		info, err := os.Stat(path) // through a symbolic link
@@ -403,6 +408,19 @@ func expand(in Input, result *Result) ([]file, error) {
 		return nil
 	})
 	return files, err
+}
+
+// shownBelow is how a file below a folder is called, which is called root.
+func shownBelow(root, folder, path string) string {
+	rel, ok := strings.CutPrefix(path, folder)
+	if !ok {
+		return ShownPath(path)
+	}
+	rel = strings.TrimLeft(filepath.ToSlash(rel), "/")
+	if root == "." {
+		return rel
+	}
+	return strings.TrimSuffix(root, "/") + "/" + rel
 }
 
 // ShownPath is how a file is called in reports: as the user named it, and
@@ -429,7 +447,7 @@ func reason(err error) string {
 }
 
 // readFile reads one file.
-func readFile(f file, stdin io.Reader, buf []byte) *document {
+func readFile(f file, stdin io.Reader, room *room) *document {
 	in := stdin
 	if f.path != "-" {
 		h, err := os.Open(f.path)
@@ -438,11 +456,8 @@ func readFile(f file, stdin io.Reader, buf []byte) *document {
 		}
 		defer h.Close()
 		in = h
-		if f.walked && isBinary(h) {
-			return &document{file: f.name}
-		}
 	}
-	d, err := read(in, f.name, buf, f.input.Tables)
+	d, err := read(in, f.name, room, reading{tables: f.input.Tables, textOnly: f.walked})
 	if err != nil {
 		d.errs = append(d.errs, bench.Problem{File: f.name, Message: reason(err)})
 	}
@@ -456,10 +471,7 @@ func failed(name string, err error) *document {
 // isBinary reports whether a file found in a folder is not text: an image, a
 // model. It looks at the first bytes for a zero, which only UTF-16 text and
 // compressed logs have.
-func isBinary(h *os.File) bool {
-	var head [512]byte
-	n, _ := h.ReadAt(head[:], 0)
-	b := head[:n]
+func isBinary(b []byte) bool {
 	if bytes.IndexByte(b, 0) < 0 {
 		return bytes.HasPrefix(b, []byte("\x89PNG")) || bytes.HasPrefix(b, []byte("%PDF")) || bytes.HasPrefix(b, []byte("GGUF"))
 	}
@@ -468,13 +480,14 @@ func isBinary(h *os.File) bool {
 			return false
 		}
 	}
-	return !zeros(b[:min(n, 64)], 0) && !zeros(b[:min(n, 64)], 1)
+	b = b[:min(len(b), 64)]
+	return !zeros(b, 0) && !zeros(b, 1)
 }
 
 // Reader reads one stream under a name, for tests and other programs.
 func Reader(r io.Reader, name string) *Result {
 	result := &Result{}
-	d, err := read(r, name, make([]byte, bufferSize), false)
+	d, err := read(r, name, newRoom(), reading{})
 	if err != nil {
 		d.errs = append(d.errs, bench.Problem{File: name, Message: reason(err)})
 	}

@@ -103,7 +103,9 @@ func TestJSONAcrossBuffers(t *testing.T) {
 		t.Fatalf("%d runs", len(want.Runs))
 	}
 	for size := 32; size < 400; size++ {
-		d, err := read(strings.NewReader(text), "x.json", make([]byte, size), false)
+		room := newRoom()
+		room.buffer = make([]byte, size)
+		d, err := read(strings.NewReader(text), "x.json", room, reading{})
 		if err != nil || len(d.runs) != 1 || len(d.errs) > 0 {
 			t.Fatalf("buffer of %d: %d runs, %v, %v", size, len(d.runs), err, d.errs)
 		}

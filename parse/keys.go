@@ -57,6 +57,12 @@ var dullKeys = map[string]bool{
 
 // canonicalKey gives the name under which a tool's argument or key is kept.
 func canonicalKey(name string) string {
+	if !strings.ContainsFunc(name, notInKey) {
+		if a, ok := aliases[name]; ok {
+			return a
+		}
+		return name
+	}
 	key := strings.ToLower(strings.ReplaceAll(strings.TrimSpace(name), "-", "_"))
 	if a, ok := aliases[key]; ok {
 		return a
@@ -432,4 +438,10 @@ func attempted(r *bench.Run) {
 		Severity: bench.Warning,
 		Message:  strconv.Itoa(*r.Completed) + " of " + strconv.Itoa(*r.Attempted) + " requests completed",
 	})
+}
+
+// notInKey reports whether a character has no place in the name of a setting as
+// we write it.
+func notInKey(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '.'
 }

@@ -404,7 +404,7 @@ func llamaObject(d *document, o *object) bool {
 		return false
 	}
 	r := &bench.Run{Source: bench.Source{Line: o.line, EndLine: o.end, Tool: "llama-bench", Format: "json"}}
-	r.Config = d.scratch[:0]
+	r.Config = d.room.scratch[:0]
 	d.llamaFields(r, o.scalar, func(add func(key, value string)) {
 		for i := range o.members {
 			m := &o.members[i]
@@ -428,8 +428,8 @@ func llamaObject(d *document, o *object) bool {
 		return true
 	}
 	// Built where the one before was; kept with room for what the context adds.
-	d.scratch = r.Config
-	r.Config = append(make(bench.Config, 0, len(d.scratch)+4), d.scratch...)
+	d.room.scratch = r.Config
+	r.Config = append(make(bench.Config, 0, len(d.room.scratch)+4), d.room.scratch...)
 	m := &r.Metrics[0]
 	if ns := o.numbers("samples_ns"); len(ns) > 0 {
 		// samples_ts has six digits; the times are exact.

@@ -130,7 +130,8 @@ type serveBlock struct {
 }
 
 func newServeBlock(number int) *serveBlock {
-	return &serveBlock{run: &bench.Run{Source: bench.Source{Line: number, EndLine: number, Tool: "vllm-serve", Format: "text"}}}
+	const usual = 20 // figures of a block
+	return &serveBlock{run: &bench.Run{Source: bench.Source{Line: number, EndLine: number, Tool: "vllm-serve", Format: "text"}, Metrics: make([]bench.Metric, 0, usual)}}
 }
 
 // startServe reads the title of a block. Prose that mentions it has neither
@@ -203,7 +204,7 @@ func (s *serveBlock) line(d *document, l line) verdict {
 	if colon <= 0 || colon > 60 {
 		return s.stray()
 	}
-	label := strings.ToLower(string(bytes.Trim(l.msg[:colon], "*_` ")))
+	label := d.lowerLabel(bytes.Trim(l.msg[:colon], "*_` "))
 	value := string(bytes.Trim(l.msg[colon+1:], " \t`*"))
 	if hasPrefix(l.msg, "Namespace(") || !s.set(d, label, value, l.number) {
 		return s.stray()
@@ -211,6 +212,18 @@ func (s *serveBlock) line(d *document, l line) verdict {
 	s.gap = 0
 	s.run.Source.EndLine = l.number
 	return taken
+}
+
+// lowerLabel is a label in lower case: there are a few dozen.
+func (d *document) lowerLabel(b []byte) string {
+	if s, ok := d.room.labels[string(b)]; ok {
+		return s
+	}
+	s := strings.ToLower(string(b))
+	if len(d.room.labels) < maxTexts {
+		d.room.labels[string(b)] = s
+	}
+	return s
 }
 
 // stray counts lines that are not ours. Server logs may stand between the lines
