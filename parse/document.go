@@ -288,8 +288,13 @@ func (d *document) text(l line) {
 		}
 	}
 	if len(l.msg) > 0 {
-		for _, st := range index.byFirst[l.msg[0]] {
-			if hasPrefix(l.msg, st.Prefix) && st.Read(d, l) {
+		var second byte
+		if len(l.msg) > 1 {
+			second = l.msg[1]
+		}
+		starts := index.byFirst[l.msg[0]]
+		for i := range starts {
+			if st := &starts[i]; (st.second == second || st.second == 0) && hasPrefix(l.msg, st.Prefix) && st.Read(d, l) {
 				return
 			}
 		}

@@ -80,10 +80,17 @@ func table() []Format {
 var (
 	formats []Format
 	index   struct {
-		byFirst  [256][]Start
+		byFirst  [256][]prefixed
 		anywhere []Start
 	}
 )
+
+// prefixed is a start with the second byte of its prefix, which tells most lines
+// from it before anything is compared; 0 where the prefix has none.
+type prefixed struct {
+	Start
+	second byte
+}
 
 func init() {
 	formats = table()
@@ -94,7 +101,11 @@ func init() {
 				continue
 			}
 			c := st.Prefix[0]
-			index.byFirst[c] = append(index.byFirst[c], st)
+			p := prefixed{Start: st}
+			if len(st.Prefix) > 1 {
+				p.second = st.Prefix[1]
+			}
+			index.byFirst[c] = append(index.byFirst[c], p)
 		}
 	}
 }
