@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchreport/benchreport/bench"
 	"golang.org/x/perf/benchmath"
@@ -69,17 +70,30 @@ type test struct {
 // minRank is how many values a side the rank test needs.
 const minRank = 4
 
-// welch tests two sides.
+// welch tests two sides, and tells the interval of their ratio.
 func welch(base, head side, alpha float64) test {
+	t := difference(base, head, alpha)
+	d := head.mean - base.mean
+	se := math.Sqrt(base.variance + head.variance)
+	quantile := distuv.UnitNormal.Quantile
+	if base.df > 0 || head.df > 0 {
+		nu := degrees(base, head)
+		quantile = func(p float64) float64 { return studentQuantile(p, nu) }
+	}
+	q, q90 := quantile(1-alpha/2)*se, quantile(0.95)*se
+	t.lo, t.hi = math.Exp(d-q), math.Exp(d+q)
+	t.lo90, t.hi90 = math.Exp(d-q90), math.Exp(d+q90)
+	return t
+}
+
+// difference tests two sides.
+func difference(base, head side, alpha float64) test {
 	d := head.mean - base.mean
 	se := math.Sqrt(base.variance + head.variance)
 	t := test{ratio: math.Exp(d), rankP: math.NaN(), spread: math.Sqrt((base.spread*base.spread + head.spread*head.spread) / 2)}
-	quantile := distuv.UnitNormal.Quantile
 	cdf := distuv.UnitNormal.CDF
 	if base.df > 0 || head.df > 0 {
-		nu := degrees(base, head)
-		dist := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}
-		quantile, cdf = dist.Quantile, dist.CDF
+		cdf = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees(base, head)}.CDF
 	}
 	switch {
 	case se > 0:
@@ -87,18 +101,68 @@ func welch(base, head side, alpha float64) test {
 	case d == 0:
 		t.p = 1
 	}
-	q, q90 := quantile(1-alpha/2)*se, quantile(0.95)*se
-	t.lo, t.hi = math.Exp(d-q), math.Exp(d+q)
-	t.lo90, t.hi90 = math.Exp(d-q90), math.Exp(d+q90)
 	// The rank test speaks only where it could find something at all.
 	if n, m := len(base.values), len(head.values); n >= minRank && m >= minRank && 2/combinations(n+m, n) <= alpha {
-		a := benchmath.NewSample(base.values, &benchmath.DefaultThresholds)
-		b := benchmath.NewSample(head.values, &benchmath.DefaultThresholds)
-		// With ties and unequal numbers the library's answer depends on which
-		// sample comes first; the larger p is the careful one.
-		t.rankP = math.Max(benchmath.AssumeNothing.Compare(a, b).P, benchmath.AssumeNothing.Compare(b, a).P)
+		t.rankP = rankTest(base.values, head.values)
 	}
 	return t
+}
+
+// rankTest is the p of the exact Mann–Whitney test.
+func rankTest(x, y []float64) float64 {
+	u, ties := 0, false
+	for _, a := range x {
+		for _, b := range y {
+			if a > b {
+				u++
+			} else if a == b {
+				ties = true
+			}
+		}
+	}
+	key := [3]int{len(x), len(y), u}
+	if p, ok := rankPs.Load(key); ok && !ties {
+		return p.(float64)
+	}
+	a := benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds)
+	b := benchmath.NewSample(slices.Clone(y), &benchmath.DefaultThresholds)
+	p := benchmath.AssumeNothing.Compare(a, b).P
+	if !ties {
+		rankPs.Store(key, p)
+		return p
+	}
+	// With ties and unequal numbers the library's answer depends on which sample
+	// comes first; the larger p is the careful one.
+	return math.Max(p, benchmath.AssumeNothing.Compare(b, a).P)
+}
+
+// rankPs are the answers of the rank test that were needed. Without ties they
+// depend on the sizes of the samples and on one count.
+var rankPs sync.Map
+
+// studentQuantile is the quantile p of Student's distribution. From an expansion
+// that is good to some digits, two or three steps of Newton's method lead to
+// it; the library's search takes ten.
+func studentQuantile(p, nu float64) float64 {
+	dist := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}
+	if nu < 3 || p > 0.9999 || p < 0.0001 {
+		return dist.Quantile(p)
+	}
+	// Abramowitz and Stegun 26.7.5
+	z := distuv.UnitNormal.Quantile(p)
+	z2 := z * z
+	x := z + z*((z2+1)/(4*nu)+((5*z2+16)*z2+3)/(96*nu*nu)+(((3*z2+19)*z2+17)*z2-15)/(384*nu*nu*nu))
+	for range 20 {
+		step := (dist.CDF(x) - p) / dist.Prob(x)
+		x -= step
+		if math.Abs(step) <= 1e-13*math.Abs(x) {
+			return x
+		}
+		if math.Abs(step) < 1e-7 { // the next step would be its square
+			return x
+		}
+	}
+	return dist.Quantile(p)
 }
 
 // combinations is n choose k.

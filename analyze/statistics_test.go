@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"gonum.org/v1/gonum/stat/distuv"
 	"math"
 	"slices"
 	"strings"
@@ -793,5 +794,24 @@ func sameMeans(t *testing.T, got, want []Geomean) {
 		return a.Head == b.Head && a.Metric == b.Metric && a.Rows == b.Rows && agrees(a.Ratio, b.Ratio)
 	}) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// The quantiles are those of the library to ten digits, which the tests above
+// hold against SciPy.
+func TestStudentQuantile(t *testing.T) {
+	for _, nu := range []float64{1, 2, 3, 3.5, 4, 7.77, 18, 100, 1e6} {
+		for _, p := range []float64{0.9, 0.95, 0.975, 0.99, 0.995, 0.9995, 0.05, 0.00001} {
+			want := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(p)
+			if got := studentQuantile(p, nu); math.Abs(got-want) > 1e-8*math.Abs(want) {
+				t.Errorf("quantile %v with %v degrees of freedom: %v, want %v", p, nu, got, want)
+			}
+		}
+	}
+	// SciPy: stats.t.ppf(0.975, 18) and stats.t.ppf(0.975, 3.5)
+	for nu, want := range map[float64]float64{18: 2.10092204024096, 3.5: 2.9400886379827775} {
+		if got := studentQuantile(0.975, nu); math.Abs(got-want) > 1e-9 {
+			t.Errorf("quantile 0.975 with %v degrees of freedom: %.13f, want %v", nu, got, want)
+		}
 	}
 }

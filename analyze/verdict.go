@@ -20,6 +20,11 @@ const defaultRepetitions = 5
 // noise that the user declares. The replicate is the run: what varies inside
 // one, from request to request, is never a sample.
 func testCells(base, head Cell, metric string, o Options) (test, string, bool) {
+	return testWith(welch, base, head, metric, o)
+}
+
+// testWith tests two cells by a test of two sides.
+func testWith(welch func(base, head side, alpha float64) test, base, head Cell, metric string, o Options) (test, string, bool) {
 	tool := base.Runs[0].Source.Tool
 	switch {
 	case len(base.Runs) > 1 && len(head.Runs) > 1:

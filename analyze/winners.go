@@ -302,7 +302,7 @@ func alike(a, b *Cell, metric string, o Options) bool {
 	if a.Text() == b.Text() {
 		return true
 	}
-	t, _, ok := testCells(*a, *b, metric, o)
+	t, _, ok := testWith(difference, *a, *b, metric, o)
 	if !ok {
 		return false
 	}

@@ -26,7 +26,10 @@ type app struct {
 	config         *config
 }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	collectLater()
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 type commands struct {
 	Compare compareCmd `cmd:"" help:"Compare the runs of the inputs: tables with the best in bold, changes against a baseline, and what to be careful with."`
