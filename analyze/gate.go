@@ -11,6 +11,9 @@ import (
 // What a gate may fail on, beside the verdicts.
 const Missing = "missing"
 
+// Outcomes are all that a gate may be told to fail on.
+var Outcomes = []string{Regressed, Incomparable, Missing, Inconclusive, Improved, Unchanged}
+
 // FailOn are the outcomes that a gate does not let pass unless it is told
 // otherwise.
 var FailOn = []string{Regressed, Incomparable, Missing}

@@ -38,6 +38,9 @@ func Key(r *bench.Run, key string) string {
 // builtinKeys are the keys of Key that are no settings.
 var builtinKeys = []string{"tool", "label", "input", "file", "format", "id"}
 
+// Keys are the keys that every run may have, for people to choose from.
+func Keys() []string { return slices.Concat(builtinKeys, MainKeys) }
+
 // Differing parts the main keys, and the environment variables, into those that
 // all runs share and those in which they differ.
 func Differing(runs []*bench.Run) (same []bench.Setting, keys []string) {
@@ -62,8 +65,8 @@ func Differing(runs []*bench.Run) (same []bench.Setting, keys []string) {
 	return same, keys
 }
 
-// suggest returns the candidate most like a misspelt name, "" if none is near.
-func suggest(name string, candidates []string) string {
+// Suggest returns the candidate most like a misspelt name, "" if none is near.
+func Suggest(name string, candidates []string) string {
 	best, at := "", len(name)/3+2
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < at {

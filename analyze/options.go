@@ -73,7 +73,7 @@ func (o *Options) check(runs []*bench.Run) error {
 		for _, r := range runs {
 			names = append(names, r.Input, r.Label)
 		}
-		if s := suggest(o.Baseline, names); s != "" {
+		if s := Suggest(o.Baseline, names); s != "" {
 			return fmt.Errorf("--baseline: no input or run is called %q (did you mean %s?)", o.Baseline, s)
 		}
 		return fmt.Errorf("--baseline: no input or run is called %q", o.Baseline)
@@ -105,7 +105,7 @@ func checkMetric(flag, name string, runs []*bench.Run, price float64) error {
 		}
 		known = append(known, d.name)
 	}
-	if s := suggest(name, known); s != "" {
+	if s := Suggest(name, known); s != "" {
 		return fmt.Errorf("%s: no run has a metric %q (did you mean %s?)", flag, name, s)
 	}
 	return fmt.Errorf("%s: no run has a metric %q", flag, name)

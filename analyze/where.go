@@ -109,7 +109,7 @@ func (w Where) Check(runs []*bench.Run) error {
 
 // checkKey reports a key that neither a run nor the program knows.
 func checkKey(flag, key string, runs []*bench.Run) error {
-	known := slices.Concat(builtinKeys, MainKeys)
+	known := Keys()
 	if slices.Contains(known, key) || bench.IsWorkload(key) {
 		return nil
 	}
@@ -122,7 +122,7 @@ func checkKey(flag, key string, runs []*bench.Run) error {
 			}
 		}
 	}
-	if s := suggest(key, known); s != "" {
+	if s := Suggest(key, known); s != "" {
 		return fmt.Errorf("%s: no run has a key %q (did you mean %s?)", flag, key, s)
 	}
 	return fmt.Errorf("%s: no run has a key %q", flag, key)

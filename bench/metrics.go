@@ -274,6 +274,20 @@ func IsKnown(name string) bool {
 	return ok
 }
 
+// Names are the metrics of the table, and the latencies that most logs have.
+func Names() []string {
+	var names []string
+	for _, k := range known {
+		names = append(names, k.Name)
+	}
+	for _, f := range []string{"ttft", "tpot", "itl", "e2el"} {
+		for _, stat := range []string{"mean", "median", "p90", "p95", "p99"} {
+			names = append(names, stat+"_"+f+"_ms")
+		}
+	}
+	return names
+}
+
 // SplitLatency cuts a name like p99_ttft_ms into p99 and ttft. Spread is not a
 // latency of its own, so std has no better direction to be wrong about: it is
 // still lower-is-better, as less jitter is.

@@ -27,9 +27,12 @@ import (
 // this is on the safe side.
 const Limit = 65536
 
+// Kinds are the forges that a Client can talk to.
+var Kinds = []string{"github", "gitlab", "gitea"}
+
 // A Client talks to a forge about one pull or merge request.
 type Client struct {
-	Kind   string // github, gitlab or gitea
+	Kind   string // one of Kinds
 	API    string // where its API is, used as it is given
 	Token  string
 	Repo   string // OWNER/NAME, or the number of a GitLab project

@@ -23,18 +23,18 @@ import (
 type commentCmd struct {
 	gateFlags
 	Repo   string `help:"The repository (default: of the CI job)." placeholder:"OWNER/NAME"`
-	PR     int    `name:"pr" help:"The number of the pull or merge request (default: of the CI job)." placeholder:"N"`
-	Key    string `help:"Which of several comments of benchreport this is." default:"main" placeholder:"NAME"`
-	Forge  string `help:"Where the request is: github, gitlab or gitea (default: where the CI job runs)." placeholder:"NAME"`
-	APIURL string `name:"api-url" help:"The address of the API, used as it is given." placeholder:"URL"`
+	PR     int    `name:"pr" help:"Number of the request (default: of the CI job)." placeholder:"N"`
+	Key    string `help:"Which of several comments this is." default:"main"`
+	Forge  string `help:"${forges} (default: of the CI job)." placeholder:"FORGE"`
+	APIURL string `name:"api-url" help:"The address of the API, used as it is." placeholder:"URL"`
 	DryRun bool   `help:"Print the comment, and call nothing."`
-	Gate   bool   `help:"Exit with the status of the gate: 1 where it does not pass."`
-	From   string `help:"Post the report in this file, which an earlier step made with --dry-run." placeholder:"FILE"`
+	Gate   bool   `help:"Exit 1 where the gate does not pass."`
+	From   string `help:"Post the report that --dry-run printed to this." placeholder:"FILE"`
 }
 
 // Help is shown behind the flags.
 func (commentCmd) Help() string {
-	return "The token comes from GITHUB_TOKEN, GITLAB_TOKEN or GITEA_TOKEN.\n\nExamples:\n  benchreport comment --base main/ --head pr/\n  benchreport comment --base main/ --head pr/ --repo me/engine --pr 12 --dry-run"
+	return "The token comes from GITHUB_TOKEN, GITLAB_TOKEN or GITEA_TOKEN.\n\nExamples:\n  benchreport comment --dry-run --base testdata/llama-bench/old.sql \\\n    --head testdata/llama-bench/new.sql\n  benchreport comment --dry-run --base testdata/llama-bench/old.sql \\\n    --head testdata/llama-bench/new.sql --noise 0.1% --key nightly"
 }
 
 var keyForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
@@ -148,7 +148,7 @@ func (c *commentCmd) client(env func(string) string) (*forge.Client, error) {
 		f.Repo, token = first(f.Repo, "CI_PROJECT_ID"), "GITLAB_TOKEN"
 		f.Token, number = env(token), env("CI_MERGE_REQUEST_IID")
 	default:
-		return nil, fmt.Errorf("--forge: expected github, gitlab or gitea, found %q", kind)
+		return nil, fmt.Errorf("--forge: expected github, gitlab or gitea, found %q%s", kind, didYouMean(kind, forge.Kinds))
 	}
 	if f.Number == 0 && number != "" {
 		f.Number, _ = strconv.Atoi(number)

@@ -19,28 +19,28 @@ type compareCmd struct {
 	outputFlags
 	compareFlags
 	provenanceFlag
-	Plots  string `help:"Write plots as PNG into this folder, and link them." placeholder:"DIR"`
+	Plots  string `help:"Write PNG plots into this folder; link them." placeholder:"DIR"`
 	Format string `help:"How to write it: ${enum}." enum:"md,text,html,csv,json,github" default:"md"`
 }
 
 // compareFlags are shared by the commands that compare runs.
 type compareFlags struct {
 	By       []string `help:"One table for each value of these keys." placeholder:"KEYS"`
-	Rows     []string `help:"The keys that name a row (default: those that differ)." placeholder:"KEYS"`
-	Metrics  []string `help:"The columns (default: those people use for the tool)." placeholder:"NAMES"`
+	Rows     []string `help:"Keys that name a row (default: what differs)." placeholder:"KEYS"`
+	Metrics  []string `help:"The columns (default: what people use)." placeholder:"NAMES"`
 	Sort     string   `help:"Sort the rows by this metric, best first." placeholder:"METRIC"`
-	Baseline string   `help:"The label or input that the others are held against (default: the first input)." placeholder:"LABEL"`
-	Partial  string   `help:"May runs that did not complete all requests win: ${enum}." enum:"exclude,include" default:"exclude"`
-	GPUPrice float64  `name:"gpu-price" help:"Price of a GPU and hour, for the metrics cost_per_million_tokens and cost_per_million_output_tokens." placeholder:"2.5"`
+	Baseline string   `help:"What others are held against (default: first)." placeholder:"LABEL"`
+	Partial  string   `help:"May partial runs win: ${enum}." enum:"exclude,include" default:"exclude"`
+	GPUPrice float64  `name:"gpu-price" help:"Price of a GPU and hour, for cost_… metrics." placeholder:"2.5"`
 	Title    string   `help:"A heading for the report." placeholder:"TEXT"`
 	statFlags
 }
 
 // statFlags are shared by the commands that give verdicts.
 type statFlags struct {
-	Threshold []string `help:"The smallest change that matters, of all metrics or of one (default: throughput 2%, mean and median latency 5%, tail latency 10%)." placeholder:"[METRIC=]2%" sep:"none"`
-	Alpha     float64  `help:"Chance of a false alarm that is accepted." default:"0.05"`
-	Noise     percent  `help:"A declared run-to-run noise, for single runs." placeholder:"3%"`
+	Threshold []string `help:"Least change that matters (default: throughput 2%, mean and median latency 5%, tails 10%)." placeholder:"[METRIC=]2%" sep:"none"`
+	Alpha     float64  `help:"Accepted chance of a false alarm." default:"0.05"`
+	Noise     percent  `help:"Declared run-to-run noise, for single runs." placeholder:"3%"`
 }
 
 // percent is a number that may be written with a percent sign: 3% or 0.03.
@@ -80,7 +80,7 @@ func (f *statFlags) apply(o *analyze.Options) error {
 			return fmt.Errorf("--threshold: %w", err)
 		}
 		if metric != "" && !bench.IsKnown(metric) && bench.Lookup(metric).Better == bench.Neither {
-			return fmt.Errorf("--threshold: no metric is called %q", metric)
+			return fmt.Errorf("--threshold: no metric is called %q%s", metric, didYouMean(metric, bench.Names()))
 		}
 		if o.Thresholds == nil {
 			o.Thresholds = map[string]float64{}
@@ -92,7 +92,7 @@ func (f *statFlags) apply(o *analyze.Options) error {
 
 // Help is shown behind the flags.
 func (compareCmd) Help() string {
-	return "Examples:\n  benchreport compare old.log new.log > README.md\n  benchreport compare notes.md --where tool=vllm-serve --by concurrency"
+	return "Examples:\n  benchreport compare testdata/vllm-serve/note-tensor-parallel.md\n  benchreport compare testdata/vllm-serve/rate-sweep.log --format text"
 }
 
 // Run compares the runs of the inputs.

@@ -109,7 +109,7 @@ func parseWaiver(e any) (analyze.Waiver, error) {
 			}
 			w.Expires = v
 		default:
-			return w, fmt.Errorf("unknown key %q", k)
+			return w, fmt.Errorf("unknown key %q%s", k, didYouMean(k, []string{"metric", "where", "reason", "expires"}))
 		}
 	}
 	if w.Reason == "" {
@@ -120,11 +120,13 @@ func parseWaiver(e any) (analyze.Waiver, error) {
 
 // Validate reports keys that are no flag of any command.
 func (c *config) Validate(app *kong.Application) error {
-	known := map[string]bool{}
+	known := []string{"waivers"}
 	var visit func(n *kong.Node)
 	visit = func(n *kong.Node) {
 		for _, f := range n.Flags {
-			known[f.Name] = true
+			if f.Name != "help" && f.Name != "self-test" && !slices.Contains(known, f.Name) {
+				known = append(known, f.Name)
+			}
 		}
 		for _, child := range n.Children {
 			visit(child)
@@ -133,8 +135,8 @@ func (c *config) Validate(app *kong.Application) error {
 	visit(app.Node)
 	var names []string
 	for k := range c.values {
-		if !known[k] || k == "help" || k == "self-test" {
-			names = append(names, k)
+		if !slices.Contains(known, k) {
+			names = append(names, k+didYouMean(k, known))
 		}
 	}
 	if len(names) > 0 {

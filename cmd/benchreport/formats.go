@@ -8,6 +8,11 @@ import (
 
 type formatsCmd struct{}
 
+// Help is shown behind the flags.
+func (formatsCmd) Help() string {
+	return "Examples:\n  benchreport formats\n  benchreport formats | grep -A 3 llama-bench"
+}
+
 // Run lists the formats.
 func (formatsCmd) Run(a *app) error {
 	for i, f := range parse.Formats() {

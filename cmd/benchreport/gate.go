@@ -17,7 +17,7 @@ import (
 type gateCmd struct {
 	gateFlags
 	outputFlags
-	SelfTest bool   `help:"Feed the gate a made-up regression of the base, and fail if it lets that pass."`
+	SelfTest bool   `help:"Fail if a made-up regression passes."`
 	Format   string `help:"How to write it: ${enum}." enum:"md,text,json,github" default:"md"`
 }
 
@@ -25,28 +25,28 @@ type gateCmd struct {
 type gateFlags struct {
 	sideFlags
 	statFlags
-	Metrics       []string `help:"What is gated (default: the primary metrics of each tool)." placeholder:"NAMES"`
-	Where         []string `help:"Keep only runs for which all of KEY=VALUE, KEY!=VALUE and KEY~REGEX hold." placeholder:"KEY=VALUE" sep:"none"`
-	Partial       string   `help:"May runs that did not complete all requests be compared: ${enum}." enum:"exclude,include" default:"exclude"`
-	FailOn        []string `help:"What the gate does not let pass: of regressed, incomparable, missing, inconclusive, improved, unchanged (default: the first three)." placeholder:"OUTCOMES"`
-	WithinProcess bool     `help:"Let the repetitions of llama-bench inside one process count as runs."`
-	Today         string   `help:"The date against which waivers expire (default: today)." placeholder:"YYYY-MM-DD"`
+	Metrics       []string `help:"What is gated (default: few, by tool)." placeholder:"NAMES"`
+	Where         []string `help:"Keep runs by KEY=VALUE,KEY!=VALUE,KEY~REGEX." placeholder:"KEY=VALUE" sep:"none"`
+	Partial       string   `help:"May partial runs be compared: ${enum}." enum:"exclude,include" default:"exclude"`
+	FailOn        []string `help:"What does not pass, of ${outcomes} (default: ${fail_on})." placeholder:"OUTCOMES"`
+	WithinProcess bool     `help:"Count repetitions inside one process as runs."`
+	Today         string   `help:"The date for waivers (default: today)." placeholder:"YYYY-MM-DD"`
 
 	selfTest bool // the head is the base, made worse
 }
 
 // sideFlags name the two sets of logs that a gate holds against each other.
 type sideFlags struct {
-	Base    []string `help:"Logs of the base. May be repeated; takes what an INPUT takes." placeholder:"INPUT" sep:"none"`
-	Head    []string `help:"Logs of the head. May be repeated; takes what an INPUT takes." placeholder:"INPUT" sep:"none"`
-	Lenient bool     `help:"Go on with exit status 0 or 1 even if some input could not be read."`
+	Base    []string `help:"An input of the base; may be repeated." placeholder:"INPUT" sep:"none"`
+	Head    []string `help:"An input of the head; may be repeated." placeholder:"INPUT" sep:"none"`
+	Lenient bool     `help:"Go on even if some input could not be read."`
 
 	silent []string // what is to be said of files without a result
 }
 
 // Help is shown behind the flags.
 func (gateCmd) Help() string {
-	return "Exit status: 0 passed, 1 not passed, 2 trouble.\n\nExamples:\n  benchreport gate --base main/ --head pr/\n  benchreport gate --base a.log --head b.log --noise 3%"
+	return "Exit status: 0 passed, 1 not passed, 2 trouble.\n\nExamples:\n  benchreport gate --base testdata/llama-bench/old.sql \\\n    --head testdata/llama-bench/new.sql --noise 0.1%\n  benchreport gate --base testdata/vllm-serve/v0.6.log --self-test --noise 3%"
 }
 
 // Run holds the head against the base.
@@ -106,8 +106,8 @@ func (c *gateFlags) gate(a *app) (*analyze.Gate, []bench.Problem, error) {
 		return nil, nil, errors.New("--fail-on: expected outcomes such as regressed; a gate that fails on nothing is none")
 	}
 	for _, f := range c.FailOn {
-		if !knownOutcome(f) {
-			return nil, nil, fmt.Errorf("--fail-on: expected an outcome such as regressed or inconclusive, found %q", f)
+		if !slices.Contains(analyze.Outcomes, f) {
+			return nil, nil, fmt.Errorf("--fail-on: expected an outcome such as regressed or inconclusive, found %q%s", f, didYouMean(f, analyze.Outcomes))
 		}
 	}
 	if o.Today == "" {
@@ -158,14 +158,6 @@ func sameFiles(base, head []*bench.Run) bool {
 		return slices.Compact(out)
 	}
 	return slices.Equal(files(base), files(head))
-}
-
-func knownOutcome(s string) bool {
-	switch s {
-	case analyze.Regressed, analyze.Incomparable, analyze.Missing, analyze.Inconclusive, analyze.Improved, analyze.Unchanged:
-		return true
-	}
-	return false
 }
 
 // side reads the logs of one side under one label.

@@ -8,13 +8,13 @@ import (
 
 // inputFlags are shared by the commands that read logs.
 type inputFlags struct {
-	Inputs  []string `arg:"" name:"input" help:"Files, folders, globs, or - for standard input. LABEL=PATH names one, LABEL=PATH@x4 says it is one of 4 replicas." sep:"none"`
-	Where   []string `help:"Keep only runs for which all of KEY=VALUE, KEY!=VALUE and KEY~REGEX hold, joined by commas." placeholder:"KEY=VALUE" sep:"none"`
+	Inputs  []string `arg:"" name:"input" help:"A file, a folder, a glob, or - for standard input; LABEL=PATH names it, LABEL=PATH@x4 says it is one of 4 replicas." sep:"none"`
+	Where   []string `help:"Keep runs by KEY=VALUE,KEY!=VALUE,KEY~REGEX." placeholder:"KEY=VALUE" sep:"none"`
 	Lenient bool     `help:"Exit 0 even if some input could not be read."`
 
-	Tables      bool     `help:"Read also Markdown tables of results that people publish without the logs, as runs of tool table."`
-	Replicas    []string `help:"The values were measured on one of N replicas; LABEL=N says it of one input." placeholder:"[LABEL=]N" sep:"none"`
-	NoNormalize bool     `help:"Leave the values of one of several replicas as they were logged."`
+	Tables      bool     `help:"Read published Markdown tables of results too."`
+	Replicas    []string `help:"The runs (of LABEL) are of one of N replicas." placeholder:"[LABEL=]N" sep:"none"`
+	NoNormalize bool     `help:"Leave values of replicas as they were logged."`
 }
 
 // tell says what was wrong with the inputs, and what is worth knowing.

@@ -32,15 +32,15 @@ func main() {
 }
 
 type commands struct {
-	Compare compareCmd `cmd:"" help:"Compare the runs of the inputs: tables with the best in bold, changes against a baseline, and what to be careful with."`
-	Runs    runsCmd    `cmd:"" help:"List every benchmark result that was found, with where it stands, its configuration and its metrics."`
-	Gate    gateCmd    `cmd:"" help:"Regression gate: hold the runs of a head against those of a base; exit status 1 where it does not pass."`
-	Comment commentCmd `cmd:"" help:"Create or update one comment on a pull or merge request that says what changed."`
-	Audit   auditCmd   `cmd:"" help:"Check hand-written tables against the raw logs beside them; exit status 1 where something is wrong."`
-	Plan    planCmd    `cmd:"" help:"Tell how small a change a number of runs can find, and how many runs a change needs."`
-	Report  reportCmd  `cmd:"" help:"Write a report folder: README.md, plots, and report.html, one file that works offline."`
+	Compare compareCmd `cmd:"" help:"Compare the runs of the inputs; the best of a column is bold."`
+	Runs    runsCmd    `cmd:"" help:"List every result that was found, with settings and metrics."`
+	Gate    gateCmd    `cmd:"" help:"Hold a head against a base; exit 1 where something regressed."`
+	Comment commentCmd `cmd:"" help:"Keep one comment on a pull or merge request up to date."`
+	Audit   auditCmd   `cmd:"" help:"Check hand-written tables against the logs beside them."`
+	Plan    planCmd    `cmd:"" help:"Tell how small a change so many runs can find."`
+	Report  reportCmd  `cmd:"" help:"Write a report folder: README.md, plots and report.html."`
 	Formats formatsCmd `cmd:"" help:"List the formats that are read, with an example line of each."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Version versionCmd `cmd:"" help:"Print version, commit and Go version."`
 }
 
 // run is the program. It returns the exit status.
@@ -56,15 +56,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		a.say("%v", err)
 		return exitTrouble
 	}
-	parser, err := kong.New(&cmds,
-		kong.Name("benchreport"),
-		kong.Description("Turns raw LLM-inference benchmark logs into reports people can trust.\n\nAn INPUT is a file, a folder, a glob or - for standard input; LABEL=PATH names it, LABEL=PATH@x4 says it is one of 4 replicas."),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(int) { exited = true }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.Bind(a),
-		kong.Resolvers(a.config),
-	)
+	parser, err := a.parser(&cmds, func(int) { exited = true })
 	if err != nil {
 		panic(err) // a mistake in the tags above
 	}
@@ -85,6 +77,20 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitTrouble
 	}
 	return a.status
+}
+
+// parser reads the command line of this program into cmds.
+func (a *app) parser(cmds *commands, exit func(int)) (*kong.Kong, error) {
+	return kong.New(cmds,
+		kong.Name("benchreport"),
+		kong.Description(description),
+		vars(),
+		kong.Writers(a.stdout, a.stderr),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true}),
+		kong.Bind(a),
+		kong.Resolvers(a.config),
+	)
 }
 
 // errTold is an error that the user has been told of already.

@@ -11,7 +11,7 @@ import (
 
 // outputFlags are shared by the commands that write a report.
 type outputFlags struct {
-	Output string `short:"o" help:"Write to this file instead of standard output." placeholder:"FILE"`
+	Output string `short:"o" help:"Write to this file, not to standard output." placeholder:"FILE"`
 }
 
 // An output is where a report goes. A file appears under its name only when it

@@ -8,15 +8,15 @@ import (
 type planCmd struct {
 	inputFlags
 	outputFlags
-	Metrics []string `help:"The metrics to plan for (default: those people use for the tool)." placeholder:"NAMES"`
-	Effect  percent  `help:"A change that is to be found: how many runs it needs." placeholder:"3%"`
-	Noise   percent  `help:"A declared run-to-run noise, where there are single runs only." placeholder:"3%"`
+	Metrics []string `help:"What to plan for (default: what people use)." placeholder:"NAMES"`
+	Effect  percent  `help:"Tell how many runs this change needs." placeholder:"3%"`
+	Noise   percent  `help:"Declared run-to-run noise, for single runs." placeholder:"3%"`
 	Format  string   `help:"How to write it: ${enum}." enum:"md,text,csv,json" default:"text"`
 }
 
 // Help is shown behind the flags.
 func (planCmd) Help() string {
-	return "Examples:\n  benchreport plan a=run1.json a=run2.json a=run3.json\n  benchreport plan a=runs/ --effect 3%"
+	return "Examples:\n  benchreport plan testdata/llama-bench/lines.jsonl --effect 3%\n  benchreport plan testdata/vllm-serve/v0.6.log --noise 3%"
 }
 
 // Run tells what a number of runs can find.

@@ -21,13 +21,13 @@ type reportCmd struct {
 	compareFlags
 	provenanceFlag
 	Output   string   `short:"o" help:"The folder to write." placeholder:"DIR" required:""`
-	Force    bool     `help:"Write into a folder that is not empty and not one of ours."`
-	Template []string `help:"Use this template instead of ours: one that ends in .md for README.md, one that ends in .html for report.html." placeholder:"FILE" sep:"none"`
+	Force    bool     `help:"Write into a folder that holds something else."`
+	Template []string `help:"Your own .md (README) or .html (page) template." placeholder:"FILE" sep:"none"`
 }
 
 // Help is shown behind the flags.
 func (reportCmd) Help() string {
-	return "Examples:\n  benchreport report results/ -o report\n  benchreport report base=old.log new=new.log -o report --title 'Old and new'"
+	return "Examples:\n  benchreport report testdata/vllm-serve/note-tensor-parallel.md -o report\n  benchreport report testdata/vllm-serve/rate-sweep.log -o rates --title Rates"
 }
 
 // Run writes a report folder.

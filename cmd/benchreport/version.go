@@ -7,6 +7,11 @@ import (
 
 type versionCmd struct{}
 
+// Help is shown behind the flags.
+func (versionCmd) Help() string {
+	return "Examples:\n  benchreport version\n  benchreport version | cut -d ' ' -f 2"
+}
+
 // Run prints version, commit and Go version, as far as the build knows them.
 func (versionCmd) Run(a *app) error {
 	version, commit, goVersion := "unknown", "unknown", "unknown"
