@@ -40,7 +40,9 @@ type commands struct {
 	Plan    planCmd    `cmd:"" help:"Tell how small a change so many runs can find."`
 	Report  reportCmd  `cmd:"" help:"Write a report folder: README.md, plots and report.html."`
 	Formats formatsCmd `cmd:"" help:"List the formats that are read, with an example line of each."`
-	Version versionCmd `cmd:"" help:"Print version, commit and Go version."`
+
+	Completion completionCmd `cmd:"" help:"Print a script that completes commands, flags and values."`
+	Version    versionCmd    `cmd:"" help:"Print version, commit and Go version."`
 }
 
 // run is the program. It returns the exit status.
@@ -95,6 +97,14 @@ func (a *app) parser(cmds *commands, exit func(int)) (*kong.Kong, error) {
 
 // errTold is an error that the user has been told of already.
 var errTold = errors.New("told")
+
+// print writes what is no report to stdout.
+func (a *app) print(text string) error {
+	if _, err := io.WriteString(a.stdout, text); err != nil {
+		return fmt.Errorf("writing to standard output: %w", cause(err))
+	}
+	return nil
+}
 
 // say tells something about the report on stderr.
 func (a *app) say(format string, args ...any) {
