@@ -43,6 +43,8 @@ type commands struct {
 
 	Completion completionCmd `cmd:"" help:"Print a script that completes commands, flags and values."`
 	Version    versionCmd    `cmd:"" help:"Print version, commit and Go version."`
+
+	Man manCmd `cmd:"" hidden:"" help:"Print the manual page."`
 }
 
 // run is the program. It returns the exit status.
