@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/benchreport/benchreport/parse"
 )
@@ -15,11 +16,12 @@ func (formatsCmd) Help() string {
 
 // Run lists the formats.
 func (formatsCmd) Run(a *app) error {
+	var b strings.Builder
 	for i, f := range parse.Formats() {
 		if i > 0 {
-			fmt.Fprintln(a.stdout)
+			b.WriteByte('\n')
 		}
-		fmt.Fprintf(a.stdout, "%s\n  reads:   %s\n  since:   %s\n  example: %s\n", f.Tool, f.Reads, f.Since, f.Example)
+		fmt.Fprintf(&b, "%s\n  reads:   %s\n  since:   %s\n  example: %s\n", f.Tool, f.Reads, f.Since, f.Example)
 	}
-	return nil
+	return a.print(b.String())
 }

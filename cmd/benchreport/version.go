@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 )
+
+// A release sets these with -ldflags "-X main.version=…"; other builds know
+// them from what Go records.
+var version, commit string
 
 type versionCmd struct{}
 
@@ -12,17 +17,22 @@ func (versionCmd) Help() string {
 	return "Examples:\n  benchreport version\n  benchreport version | cut -d ' ' -f 2"
 }
 
-// Run prints version, commit and Go version, as far as the build knows them.
+// Run prints version, commit and Go version.
 func (versionCmd) Run(a *app) error {
-	version, commit, goVersion := "unknown", "unknown", "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version, goVersion = info.Main.Version, info.GoVersion
+	info, _ := debug.ReadBuildInfo()
+	return a.print(versionLine(version, commit, info))
+}
+
+// versionLine tells of a build as far as is known.
+func versionLine(version, commit string, info *debug.BuildInfo) string {
+	goVersion := ""
+	if info != nil {
+		version, goVersion = cmp.Or(version, info.Main.Version), info.GoVersion
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
-				commit = s.Value
+				commit = cmp.Or(commit, s.Value)
 			}
 		}
 	}
-	fmt.Fprintf(a.stdout, "benchreport %s (commit %s, %s)\n", version, commit, goVersion)
-	return nil
+	return fmt.Sprintf("benchreport %s (commit %s, %s)\n", cmp.Or(version, "unknown"), cmp.Or(commit, "unknown"), cmp.Or(goVersion, "unknown"))
 }
