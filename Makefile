@@ -1,5 +1,5 @@
 # Each target is something you could type yourself.
-.PHONY: build install test check golden fuzz bench corpus calibrate help
+.PHONY: build install test check golden fuzz bench corpus calibrate release help
 
 FUZZTIME ?= 30s
 
@@ -33,6 +33,10 @@ fuzz: ## fuzz every target for FUZZTIME (30s)
 
 bench: ## throughput and allocations of the readers
 	go test ./parse ./render/... -run '^$$' -bench . -benchmem
+
+release: ## archives for linux, macOS and windows in dist/, the same bytes each time
+	rm -rf dist
+	go run ./internal/release
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
