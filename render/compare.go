@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path"
@@ -509,7 +508,7 @@ func otherItems(rep *analyze.Report) [][]span {
 
 // CompareCSV writes a comparison as tidy data: a row a run and metric.
 func CompareCSV(w io.Writer, rep *analyze.Report) error {
-	out := csv.NewWriter(w)
+	out := newCSV(w)
 	header := []string{"tool", "input", "label", "id", "file", "line", "completed", "attempted", "replicas"}
 	_, keys := analyze.Differing(rep.Runs)
 	header = append(header, keys...)

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -66,7 +65,7 @@ func seenIn(p analyze.Plan) string {
 
 // PlanCSV writes a plan as tidy data: a row a thing, metric and number of runs.
 func PlanCSV(w io.Writer, plans []analyze.Plan) error {
-	out := csv.NewWriter(w)
+	out := newCSV(w)
 	if err := out.Write([]string{"tool", "name", "metric", "spread_pct", "evidence", "seen_in", "runs_a_side", "change_pct"}); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"path"
@@ -304,7 +303,7 @@ func RunsCSV(w io.Writer, runs []*bench.Run) error {
 		}
 	}
 	row = append(row, "findings")
-	out := csv.NewWriter(w)
+	out := newCSV(w)
 	if err := out.Write(row); err != nil {
 		return err
 	}
