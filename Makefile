@@ -1,7 +1,9 @@
 # Each target is something you could type yourself.
-.PHONY: build install test check golden fuzz bench corpus calibrate release help
+.PHONY: build install test check golden fuzz bench corpus calibrate lint release help
 
 FUZZTIME ?= 30s
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 build: ## build ./benchreport
 	go build -o benchreport ./cmd/benchreport
@@ -15,6 +17,14 @@ test: check ## formatting, vet and all tests
 check: ## formatting and vet
 	@out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); if [ -n "$$out" ]; then echo "not gofmt-ed:"; echo "$$out"; exit 1; fi
 	go vet ./...
+
+lint: check ## staticcheck, vet for the other systems, known vulnerabilities
+	go run $(STATICCHECK) ./...
+	GOOS=windows go vet ./...
+	GOOS=darwin go vet ./...
+	@out=$$(go run $(GOVULNCHECK) ./... 2>&1) && echo "$$out" || case $$out in \
+	*"fetching vulnerabilities"*) echo "$$out"; echo "govulncheck: SKIPPED, its database vuln.go.dev cannot be reached" ;; \
+	*) echo "$$out"; exit 1 ;; esac
 
 golden: ## rewrite the golden files; then read the diff
 	go test ./parse ./render/plots ./cmd/... -update

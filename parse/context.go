@@ -33,11 +33,10 @@ type context struct {
 	unsettled int                   // likewise, of a table that is still read
 	titles    map[*bench.Run]string // the heading above each run
 
-	joined     strings.Builder // a command or argument line over several lines
-	joinKind   joinKind
-	joinLine   int
-	joinCount  int
-	joinFenced bool
+	joined    strings.Builder // a command or argument line over several lines
+	joinKind  joinKind
+	joinLine  int
+	joinCount int
 }
 
 type joinKind int

@@ -67,7 +67,7 @@ var (
 
 // mayBeSettings is a quick look whether a line of a list is worth reading.
 func mayBeSettings(s string) bool {
-	if strings.IndexAny(s, "0123456789") < 0 {
+	if !strings.ContainsAny(s, "0123456789") {
 		return false
 	}
 	for _, w := range [...]string{"=", "onc", "tp", "pp", "req", "qps", "rps", "ate", "rompts", "len", "isl", "osl", "--", "QPS", "RPS", "TP", "/"} {

@@ -44,14 +44,13 @@ type llamaState struct {
 
 // A llamaTable is a Markdown table while it is read.
 type llamaTable struct {
-	tool      string // llama-bench, or llama-benchy that writes alike
-	header    []string
-	test, ts  int // columns
-	separated bool
-	device    string
-	rows      int
-	made      []*bench.Run
-	line0     int
+	tool     string // llama-bench, or llama-benchy that writes alike
+	header   []string
+	test, ts int // columns
+	device   string
+	rows     int
+	made     []*bench.Run
+	line0    int
 }
 
 // onceOnly marks results of one process that was told to repeat nothing: all of
@@ -151,7 +150,7 @@ func (t *llamaTable) line(d *document, l line) verdict {
 		}
 		return passed
 	}
-	if l.msg == nil || len(l.msg) == 0 || l.msg[0] != '|' {
+	if len(l.msg) == 0 || l.msg[0] != '|' {
 		// Progress and log lines stand between the rows; a heading ends them.
 		if l.text[0] == '#' && t.rows > 0 {
 			return ended

@@ -65,8 +65,6 @@ func sans(size vg.Length, bold bool) text.Style {
 // A drawn figure is a plot with its legend and notes beside it.
 type drawn struct {
 	plot   *plot.Plot
-	legend plot.Legend
-	rows   int // of the legend
 	names  []string
 	thumbs [][]plot.Thumbnailer
 	notes  []string
