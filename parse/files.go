@@ -375,8 +375,11 @@ func expand(in Input, result *Result) ([]file, error) {
 		return []file{{in, in.Path, ShownPath(in.Path), false}}, nil
 	}
 	var files []file
-	root := ShownPath(in.Path)
-	err = filepath.WalkDir(in.Path, func(path string, e fs.DirEntry, err error) error {
+	root, shown := in.Path, ShownPath(in.Path)
+	if link, err := os.Lstat(root); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+		root += string(filepath.Separator) // a link to a folder that the user names is followed
+	}
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			result.Errors = append(result.Errors, bench.Problem{File: ShownPath(path), Message: reason(err)})
 			if e != nil && e.IsDir() {
@@ -385,13 +388,13 @@ func expand(in Input, result *Result) ([]file, error) {
 			return nil
 		}
 		if e.IsDir() {
-			if name := e.Name(); path != in.Path && strings.HasPrefix(name, ".") {
+			if name := e.Name(); path != root && strings.HasPrefix(name, ".") {
 				return fs.SkipDir
 			}
 			return nil
 		}
 		if e.Type().IsRegular() {
-			files = append(files, file{in, path, shownBelow(root, in.Path, path), true})
+			files = append(files, file{in, path, shownBelow(shown, root, path), true})
 			return nil
 		}
 		info, err := os.Stat(path) // through a symbolic link

@@ -247,27 +247,12 @@ func isLogName(path string) bool {
 
 // replaceFile puts new content in the place of a file, all of it or nothing.
 func replaceFile(name string, content []byte) error {
-	target, err := filepath.EvalSymlinks(name)
+	out, err := writeFile(name, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(target)
-	if err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(target), ".benchreport-*")
-	if err != nil {
-		return fmt.Errorf("cannot write beside it: %w", cause(err))
-	}
-	o := output{temp, temp, target}
-	if _, err := temp.Write(content); err != nil {
-		return o.abandon(err)
-	}
-	if err := temp.Chmod(info.Mode().Perm()); err != nil {
-		return o.abandon(err)
-	}
-	if err := temp.Close(); err != nil {
-		return o.abandon(err)
-	}
-	return os.Rename(temp.Name(), target)
+	return publish(out)
 }

@@ -126,7 +126,11 @@ func (c *compareCmd) Run(a *app) error {
 	var figures map[*analyze.Section][]plots.Figure
 	if c.Plots != "" {
 		figures = plots.Of(rep)
-		if err := writePlots(c.Plots, rep, figures); err != nil {
+		drawn, err := writePlots(c.Plots, rep, figures)
+		if err == nil {
+			err = publish(drawn...)
+		}
+		if err != nil {
 			return out.abandon(err)
 		}
 	}

@@ -28,6 +28,7 @@ type app struct {
 
 func main() {
 	collectLater()
+	catchSignals()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -74,7 +75,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = ctx.Run(a)
 	}
-	if err != nil {
+	switch {
+	case isReaderGone(err):
+		return exitPipe // it has what it wanted
+	case err != nil:
 		if !errors.Is(err, errTold) {
 			a.say("%v", err)
 		}
@@ -102,10 +106,8 @@ var errTold = errors.New("told")
 
 // print writes what is no report to stdout.
 func (a *app) print(text string) error {
-	if _, err := io.WriteString(a.stdout, text); err != nil {
-		return fmt.Errorf("writing to standard output: %w", cause(err))
-	}
-	return nil
+	_, err := io.WriteString(a.stdout, text)
+	return err
 }
 
 // say tells something about the report on stderr.

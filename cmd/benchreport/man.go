@@ -67,6 +67,7 @@ var manStatus = [][2]string{
 	{"0", "Done."},
 	{"1", "A gate did not pass."},
 	{"2", "Wrong use, an input that could not be read, or no result in any input."},
+	{"141", "Nobody reads standard output any more. A signal ends the program as it ends others; files that are not complete are removed."},
 }
 
 // manFlag is a flag as the tag of a list.

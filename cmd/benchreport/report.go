@@ -69,8 +69,9 @@ func (c *reportCmd) Run(a *app) error {
 			info.Files = append(info.Files, f)
 		}
 	}
-	// The page comes first: a folder with it is known as ours, so that an
-	// interrupted report can be written again.
+	// All files are complete before the first gets its name, so that a report is
+	// there as a whole. The page comes first: a folder with it is known as ours.
+	var done []*output
 	for _, f := range []struct {
 		name, ext string
 		write     func(io.Writer, *analyze.Report, map[*analyze.Section][]plots.Figure, render.ReportInfo) error
@@ -84,11 +85,23 @@ func (c *reportCmd) Run(a *app) error {
 			plain := write
 			write = func(w io.Writer) error { return c.withProvenance(w, &c.inputFlags, &c.compareFlags, stdin(), plain) }
 		}
-		if err := writeFile(filepath.Join(c.Output, f.name), write); err != nil {
-			return err
+		out, err := writeFile(filepath.Join(c.Output, f.name), write)
+		if err != nil {
+			return abandonAll(done, err)
 		}
+		done = append(done, out)
 	}
-	return writePlots(filepath.Join(c.Output, "plots"), rep, figures)
+	drawn, err := writePlots(filepath.Join(c.Output, "plots"), rep, figures)
+	if err != nil {
+		return abandonAll(done, err)
+	}
+	done = append(done, drawn...)
+	unlock, err := lockFolder(c.Output)
+	if err != nil {
+		return abandonAll(done, err)
+	}
+	defer unlock()
+	return publish(done...)
 }
 
 // templates reads the user's own templates, by extension.
@@ -150,6 +163,7 @@ func quote(w string) string {
 // a new folder, an empty one, or one that holds a report of ours.
 func (c *reportCmd) folder() error {
 	entries, err := os.ReadDir(c.Output)
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return isUnfinished(c.Output, e) })
 	if err == nil && len(entries) > 0 && !c.Force {
 		page, err := os.ReadFile(filepath.Join(c.Output, "report.html"))
 		if err != nil || !bytes.Contains(page, []byte(`name="generator" content="benchreport"`)) {
@@ -162,15 +176,27 @@ func (c *reportCmd) folder() error {
 	return nil
 }
 
-// writePlots draws the figures of a report, several at once.
-func writePlots(dir string, rep *analyze.Report, figures map[*analyze.Section][]plots.Figure) error {
+// isUnfinished reports whether an entry of a folder is of a report that is not
+// there yet: another program may be writing it.
+func isUnfinished(dir string, e os.DirEntry) bool {
+	if e.Name() != "plots" {
+		return isTemp(e.Name())
+	}
+	drawn, err := os.ReadDir(filepath.Join(dir, "plots"))
+	return err == nil && !slices.ContainsFunc(drawn, func(e os.DirEntry) bool { return !isTemp(e.Name()) })
+}
+
+// writePlots draws the figures of a report, several at once, for publish to
+// give them their names.
+func writePlots(dir string, rep *analyze.Report, figures map[*analyze.Section][]plots.Figure) ([]*output, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("cannot write %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot write %s: %w", dir, err)
 	}
 	var all []plots.Figure
 	for _, s := range rep.Sections {
 		all = append(all, figures[s]...)
 	}
+	outs := make([]*output, len(all))
 	errs := make([]error, len(all)) // by figure, so that the first is always the same
 	slots := make(chan struct{}, 4)
 	var wg sync.WaitGroup
@@ -178,11 +204,24 @@ func writePlots(dir string, rep *analyze.Report, figures map[*analyze.Section][]
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			errs[i] = writeFile(filepath.Join(dir, all[i].Name+".png"), func(w io.Writer) error { return plots.PNG(w, &all[i]) })
+			outs[i], errs[i] = writeFile(filepath.Join(dir, all[i].Name+".png"), func(w io.Writer) error { return plots.PNG(w, &all[i]) })
 		})
 	}
 	wg.Wait()
-	return cmp.Or(errs...)
+	if err := cmp.Or(errs...); err != nil {
+		return nil, abandonAll(outs, err)
+	}
+	return outs, nil
+}
+
+// abandonAll removes files that are not complete and hands the error on.
+func abandonAll(outs []*output, err error) error {
+	for _, o := range outs {
+		if o != nil {
+			err = o.abandon(err)
+		}
+	}
+	return err
 }
 
 // plotLink is the folder of the plots as seen from the report.
@@ -196,14 +235,4 @@ func plotLink(dir, report string) string {
 		}
 	}
 	return filepath.ToSlash(dir)
-}
-
-// writeFile writes a file under a temporary name first, so that an interrupted
-// run leaves no half of one.
-func writeFile(path string, write func(io.Writer) error) error {
-	out, err := (&outputFlags{Output: path}).open(nil)
-	if err != nil {
-		return err
-	}
-	return out.close(write(out))
 }
