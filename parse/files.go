@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/benchreport/benchreport/bench"
 )
@@ -79,6 +80,19 @@ type file struct {
 	walked bool   // found in a folder, not named
 }
 
+// Progress counts what Files has read so far and of how many files, for a
+// program to show while it goes on.
+var Progress struct{ Files, Of, Bytes atomic.Int64 }
+
+// counted is a reader whose bytes count as progress.
+type counted struct{ io.Reader }
+
+func (r counted) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	Progress.Bytes.Add(int64(n))
+	return n, err
+}
+
 // Files reads inputs, several at once. The order of the runs is that of the
 // inputs, whatever finishes first.
 func Files(inputs []Input, stdin io.Reader) *Result {
@@ -93,6 +107,7 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 		files = append(files, found...)
 	}
 	result.Files = len(files)
+	Progress.Of.Add(int64(len(files)))
 	docs := make([]*document, len(files))
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -101,6 +116,7 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 			room := newRoom()
 			for i := range next {
 				docs[i] = readFile(files[i], stdin, room)
+				Progress.Files.Add(1)
 			}
 		})
 	}
@@ -460,7 +476,7 @@ func readFile(f file, stdin io.Reader, room *room) *document {
 		defer h.Close()
 		in = h
 	}
-	d, err := read(in, f.name, room, reading{tables: f.input.Tables, textOnly: f.walked})
+	d, err := read(counted{in}, f.name, room, reading{tables: f.input.Tables, textOnly: f.walked})
 	if err != nil {
 		d.errs = append(d.errs, bench.Problem{File: f.name, Message: reason(err)})
 	}

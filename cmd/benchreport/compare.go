@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -134,7 +132,7 @@ func (c *compareCmd) Run(a *app) error {
 			return out.abandon(err)
 		}
 	}
-	style := render.CompareStyle{Figures: figures, PlotDir: plotLink(c.Plots, c.Output), Title: c.Title, Colour: c.Output == "" && isTerminal(a.stdout)}
+	style := render.CompareStyle{Figures: figures, PlotDir: plotLink(c.Plots, c.Output), Title: c.Title, Colour: c.Output == "" && isColourful(a.stdout)}
 	switch c.Format {
 	case "json":
 		err = render.CompareJSON(out, rep, problems)
@@ -150,15 +148,4 @@ func (c *compareCmd) Run(a *app) error {
 		err = c.withProvenance(out, &c.inputFlags, &c.compareFlags, stdin(), func(w io.Writer) error { return render.CompareMarkdown(w, rep, style) })
 	}
 	return out.close(err)
-}
-
-// isTerminal reports whether a stream shows colours: it is a terminal, and the
-// user has not asked for none.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

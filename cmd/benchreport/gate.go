@@ -67,7 +67,7 @@ func (c *gateCmd) Run(a *app) error {
 	case "json":
 		err = render.GateJSON(out, g, problems)
 	case "text":
-		err = render.GateText(out, g, c.Output == "" && isTerminal(a.stdout))
+		err = render.GateText(out, g, c.Output == "" && isColourful(a.stdout))
 	case "github":
 		err = render.GateComment(out, g, c.command(), forge.Limit)
 	default:
@@ -176,7 +176,7 @@ func (f *sideFlags) side(a *app, args []string, label string, keep analyze.Where
 	for i := range inputs {
 		inputs[i].Label = label
 	}
-	result := parse.Files(inputs, a.stdin)
+	result := a.read(inputs)
 	a.tell(result)
 	if len(result.Errors) > 0 && !f.Lenient {
 		a.status = exitTrouble

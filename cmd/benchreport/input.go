@@ -59,7 +59,7 @@ func (f *inputFlags) load(a *app) ([]*bench.Run, []bench.Problem, error) {
 		in.Tables = f.Tables
 		inputs = append(inputs, in)
 	}
-	result := parse.Files(inputs, a.stdin)
+	result := a.read(inputs)
 	a.tell(result)
 	if result.WithRuns < len(f.Inputs) && result.WithRuns > 0 {
 		a.say("found results in %d of %d inputs", result.WithRuns, len(f.Inputs))

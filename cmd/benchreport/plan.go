@@ -44,7 +44,7 @@ func (c *planCmd) Run(a *app) error {
 	case "md":
 		err = render.PlanMarkdown(out, plans, float64(c.Effect))
 	default:
-		err = render.PlanText(out, plans, float64(c.Effect), c.Output == "" && isTerminal(a.stdout))
+		err = render.PlanText(out, plans, float64(c.Effect), c.Output == "" && isColourful(a.stdout))
 	}
 	return out.close(err)
 }
