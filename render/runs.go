@@ -189,8 +189,11 @@ func oneFile(runs []*bench.Run) string {
 
 // shownSetting is a setting as a table shows it: a model file without its folder.
 func shownSetting(key, value string) string {
-	if (key == "model" || key == "draft_model") && strings.HasPrefix(value, "/") {
-		return path.Base(value)
+	if key != "model" && key != "draft_model" {
+		return value
+	}
+	if windows := strings.ReplaceAll(value, `\`, "/"); strings.HasPrefix(value, "/") || len(windows) > 2 && windows[1:3] == ":/" {
+		return path.Base(windows)
 	}
 	return value
 }

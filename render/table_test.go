@@ -143,3 +143,18 @@ func FuzzMarkdown(f *testing.F) {
 		checkCells(t, a, b)
 	})
 }
+
+// A model file is shown without its folder, whichever system it was on.
+func TestShownSetting(t *testing.T) {
+	for _, tc := range [][3]string{
+		{"model", "/models/a.gguf", "a.gguf"},
+		{"model", `C:\models\a.gguf`, "a.gguf"},
+		{"draft_model", "D:/models/a.gguf", "a.gguf"},
+		{"model", "meta-llama/Llama-2-7b", "meta-llama/Llama-2-7b"},
+		{"dataset", "/data/sharegpt.json", "/data/sharegpt.json"},
+	} {
+		if got := shownSetting(tc[0], tc[1]); got != tc[2] {
+			t.Errorf("%s=%s: got %s, want %s", tc[0], tc[1], got, tc[2])
+		}
+	}
+}

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/benchreport/benchreport/analyze"
+	"github.com/benchreport/benchreport/parse"
 	"github.com/benchreport/benchreport/render"
 	"github.com/benchreport/benchreport/render/plots"
 )
@@ -124,19 +126,25 @@ func (c *reportCmd) templates() (map[string]string, error) {
 	return out, nil
 }
 
-// relative are inputs without the folders that only this machine has.
+// relative are inputs without the folders that only this machine has, and with
+// the slashes that every system understands.
 func relative(inputs []string) []string {
 	var out []string
 	for _, arg := range inputs {
-		label, path, ok := strings.Cut(arg, "=")
-		if !ok {
-			label, path = "", arg
+		in, err := parse.ParseInput(arg)
+		if err != nil {
+			in = parse.Input{Path: arg}
 		}
+		path := in.Path
 		if filepath.IsAbs(path) {
 			path = filepath.Base(path)
 		}
-		if label != "" {
-			path = label + "=" + path
+		path = filepath.ToSlash(path)
+		if in.Label != "" {
+			path = in.Label + "=" + path
+		}
+		if in.Replicas > 0 {
+			path += "@x" + strconv.Itoa(in.Replicas)
 		}
 		out = append(out, path)
 	}
