@@ -32,7 +32,7 @@ type auditCmd struct {
 
 // Help is shown behind the flags.
 func (auditCmd) Help() string {
-	return "Examples:\n  benchreport audit testdata/audit/wrong.md\n  benchreport audit --logs results/ --fix --diff README.md"
+	return "Examples:\n  benchreport audit testdata/audit/wrong.md\n  benchreport audit testdata/audit/wrong.md --diff"
 }
 
 // Run audits notes.

@@ -12,7 +12,7 @@ type runsCmd struct {
 
 // Help is shown behind the flags.
 func (runsCmd) Help() string {
-	return "Examples:\n  benchreport runs testdata/sglang-serve/\n  benchreport runs testdata/vllm-throughput/ --format csv > runs.csv"
+	return "Examples:\n  benchreport runs testdata/vllm-latency/\n  benchreport runs testdata/vllm-throughput/ --format csv > runs.csv"
 }
 
 // Run lists the runs.
