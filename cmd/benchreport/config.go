@@ -28,6 +28,9 @@ type config struct {
 	waivers []analyze.Waiver
 }
 
+// empty reports whether there is no such file.
+func (c *config) empty() bool { return c.path == "" }
+
 // findConfig looks for the file in a folder and those above it.
 func findConfig(dir string) (*config, error) {
 	for {

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -51,7 +54,6 @@ type commands struct {
 // run is the program. It returns the exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	var cmds commands
 	exited := false
 	dir, err := os.Getwd()
 	if err != nil {
@@ -61,7 +63,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		a.say("%v", err)
 		return exitTrouble
 	}
-	parser, err := a.parser(&cmds, func(int) { exited = true })
+	parser, err := a.parser(a.model(args), func(int) { exited = true })
 	if err != nil {
 		panic(err) // a mistake in the tags above
 	}
@@ -87,8 +89,23 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return a.status
 }
 
+// model is what a command line is read into: all commands, or the one that is
+// named, where nothing is asked about the others. Reading the tags of all of
+// them takes longer than comparing two logs.
+func (a *app) model(args []string) any {
+	all := &commands{}
+	if len(args) == 0 || !a.config.empty() || slices.ContainsFunc(args, func(w string) bool { return w == "-h" || strings.HasPrefix(w, "--help") }) {
+		return all
+	}
+	field, ok := reflect.TypeOf(*all).FieldByNameFunc(func(name string) bool { return strings.ToLower(name) == args[0] })
+	if !ok || args[0] == "completion" || args[0] == "man" {
+		return all
+	}
+	return reflect.New(reflect.StructOf([]reflect.StructField{{Name: field.Name, Type: field.Type, Tag: field.Tag}})).Interface()
+}
+
 // parser reads the command line of this program into cmds.
-func (a *app) parser(cmds *commands, exit func(int)) (*kong.Kong, error) {
+func (a *app) parser(cmds any, exit func(int)) (*kong.Kong, error) {
 	return kong.New(cmds,
 		kong.Name("benchreport"),
 		kong.Description(description),
