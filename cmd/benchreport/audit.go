@@ -109,7 +109,7 @@ func readLogs(a *app, paths []string) (*auditLogs, error) {
 		inputs = append(inputs, in)
 		logs.paths = append(logs.paths, in.Path)
 	}
-	logs.Result = parse.Files(inputs, a.stdin)
+	logs.Result = a.read(inputs)
 	a.tell(logs.Result)
 	return logs, nil
 }

@@ -452,20 +452,15 @@ func PNG(w io.Writer, f *Figure) error {
 	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
 	d.render(draw.New(canvas))
 	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	return encoder.Encode(w, paletted(canvas.Image()))
+	return encoder.Encode(w, paletted(canvas.Image().(*image.RGBA)))
 }
 
 // paletted reduces a picture to the 256 colours that it has most of, which is
 // all but the faintest edges of letters, and a third of the bytes.
-func paletted(img image.Image) image.Image {
+func paletted(img *image.RGBA) image.Image {
 	bounds := img.Bounds()
 	counts := map[color.RGBA]int{}
-	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(img.At(x, y)).(color.RGBA) }
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			counts[at(x, y)]++
-		}
-	}
+	runs(img, func(_, n int, c color.RGBA) { counts[c] += n })
 	all := make([]color.RGBA, 0, len(counts))
 	for c := range counts {
 		all = append(all, c)
@@ -479,18 +474,31 @@ func paletted(img image.Image) image.Image {
 	}
 	out := image.NewPaletted(bounds, pal)
 	index := make(map[color.RGBA]uint8, len(counts))
-	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
-		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			c := at(x, y)
-			i, ok := index[c]
-			if !ok {
-				i = uint8(pal.Index(c))
-				index[c] = i
-			}
-			out.SetColorIndex(x, y, i)
+	runs(img, func(start, n int, c color.RGBA) {
+		i, ok := index[c]
+		if !ok {
+			i = uint8(pal.Index(c))
+			index[c] = i
+		}
+		for k := range n {
+			out.Pix[start+k] = i
+		}
+	})
+	return out
+}
+
+// runs visits the stretches of one colour of a picture, by the number of their
+// first pixel: a figure is mostly background.
+func runs(img *image.RGBA, visit func(start, n int, c color.RGBA)) {
+	pix := img.Pix
+	at := func(i int) color.RGBA { return color.RGBA{pix[4*i], pix[4*i+1], pix[4*i+2], pix[4*i+3]} }
+	start := 0
+	for i := 1; i <= len(pix)/4; i++ {
+		if i == len(pix)/4 || at(i) != at(start) {
+			visit(start, i-start, at(start))
+			start = i
 		}
 	}
-	return out
 }
 
 // SVG draws a figure for a page, with the values of its points on hover.

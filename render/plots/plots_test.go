@@ -3,6 +3,10 @@ package plots
 import (
 	"bytes"
 	"flag"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
 	"image/png"
 	"math"
 	"os"
@@ -337,5 +341,26 @@ func BenchmarkPNG(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.SetBytes(int64(len(draw1(b, &f))))
+	}
+}
+
+// BenchmarkBareLine draws what our figures are measured against: a line chart of
+// the library as it comes, in the same size.
+func BenchmarkBareLine(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		p := plot.New()
+		line, err := plotter.NewLine(plotter.XYs{{X: 1, Y: 1}, {X: 2, Y: 4}, {X: 3, Y: 9}, {X: 4, Y: 16}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.Add(line)
+		canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
+		p.Draw(draw.New(canvas))
+		var out bytes.Buffer
+		if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&out); err != nil {
+			b.Fatal(err)
+		}
+		b.SetBytes(int64(out.Len()))
 	}
 }
