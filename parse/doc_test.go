@@ -31,3 +31,30 @@ func TestFormatsDoc(t *testing.T) {
 		t.Errorf("%s is not what the table of formats says (%v); make golden writes it", path, err)
 	}
 }
+
+// TestReadmeFormats keeps the list in the README what the table of formats says.
+func TestReadmeFormats(t *testing.T) {
+	const path, begin, end = "../README.md", "<!-- formats: made by make golden -->\n", "<!-- /formats -->"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(text), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the formats", path)
+	}
+	var b strings.Builder
+	b.WriteString("| Tool | Reads |\n|:--|:--|\n")
+	for _, f := range Formats() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Tool, strings.ReplaceAll(f.Reads, "|", `\|`))
+	}
+	want := head + begin + b.String() + end + tail
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(text) {
+		t.Errorf("the formats in %s are not those of the table; make golden writes them", path)
+	}
+}
