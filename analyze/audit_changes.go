@@ -17,20 +17,36 @@ import (
 // An estimate is a value with the least and the most that it may be.
 type estimate struct{ lo, mid, hi float64 }
 
-// A way of comparing two values: what it shows for a base and a head.
+// A way of comparing two values: what it shows for a base and a head. One that
+// tells by how much it got better turns them round where lower is better.
 type way struct {
-	percent bool
-	of      func(base, head float64) float64
+	percent  bool
+	improves bool
+	of       func(base, head float64) float64
 }
 
 var ways = []way{
-	{true, func(b, h float64) float64 { return 100 * (h/b - 1) }}, // change
-	{true, func(b, h float64) float64 { return 100 * (1 - h/b) }}, // how much less
-	{true, func(b, h float64) float64 { return 100 * h / b }},     // percent of
-	{true, func(b, h float64) float64 { return 100 * (b/h - 1) }}, // how much faster
-	{false, func(b, h float64) float64 { return h / b }},          // ratio
-	{false, func(b, h float64) float64 { return b / h }},          // speedup of a latency
-	{false, func(b, h float64) float64 { return h - b }},          // difference
+	{true, false, func(b, h float64) float64 { return 100 * (h/b - 1) }},  // change
+	{true, false, func(b, h float64) float64 { return 100 * (1 - h/b) }},  // how much less
+	{true, false, func(b, h float64) float64 { return 100 * h / b }},      // percent of
+	{true, false, func(b, h float64) float64 { return 100 * (b/h - 1) }},  // how much faster
+	{true, true, func(b, h float64) float64 { return 100 * (h - b) / b }}, // how much better, of the base
+	{false, false, func(b, h float64) float64 { return h / b }},           // ratio
+	{false, false, func(b, h float64) float64 { return b / h }},           // speedup of a latency
+	{false, true, func(b, h float64) float64 { return h / b }},            // how many times better
+	{false, false, func(b, h float64) float64 { return h - b }},           // difference
+}
+
+// between is what a way shows of a measure.
+func (w way) between(base, head estimate, better bench.Better) estimate {
+	if w.improves && better == bench.Lower {
+		if w.percent {
+			e := w.over(base, head)
+			return estimate{-e.hi, -e.mid, -e.lo}
+		}
+		base, head = head, base
+	}
+	return w.over(base, head)
 }
 
 // over is what a way shows, given what base and head may be.
@@ -167,11 +183,12 @@ func (a *auditor) recompute(c notes.Change, alternatives [][]claim, least int) {
 			}
 			n := 0
 			for _, cl := range list {
+				better := a.table.measures[cl.measure].Direction()
 				if w.percent && cl.Unit == "x" || !w.percent && cl.Unit == "%" {
 					continue
 				}
-				if w.over(shown(cl.base.Values[cl.measure]), shown(cl.head.Values[cl.measure])).admits(cl.Number) ||
-					w.over(a.exact(cl.base, cl.measure), a.exact(cl.head, cl.measure)).admits(cl.Number) {
+				if w.between(shown(cl.base.Values[cl.measure]), shown(cl.head.Values[cl.measure]), better).admits(cl.Number) ||
+					w.between(a.exact(cl.base, cl.measure), a.exact(cl.head, cl.measure), better).admits(cl.Number) {
 					n++
 				}
 			}
@@ -184,13 +201,14 @@ func (a *auditor) recompute(c notes.Change, alternatives [][]claim, least int) {
 		return
 	}
 	for _, cl := range best {
-		exact := how.over(a.exact(cl.base, cl.measure), a.exact(cl.head, cl.measure))
+		better := a.table.measures[cl.measure].Direction()
+		exact := how.between(a.exact(cl.base, cl.measure), a.exact(cl.head, cl.measure), better)
 		if exact.admits(cl.Number) || cl.About || math.IsNaN(exact.mid) || math.IsInf(exact.mid, 0) {
 			continue
 		}
 		m := a.table.measures[cl.measure]
 		why := ""
-		if how.over(shown(cl.base.Values[cl.measure]), shown(cl.head.Values[cl.measure])).admits(cl.Number) {
+		if how.between(shown(cl.base.Values[cl.measure]), shown(cl.head.Values[cl.measure]), better).admits(cl.Number) {
 			why = ", computed from rounded cells"
 		}
 		unit := ""

@@ -212,6 +212,33 @@ func TestAudit(t *testing.T) {
 | Average | 1372.02 | 982.78 |
 | Total | 2744.03 | 1965.56 |
 `, ""},
+		{"the one that the author speaks of, and that is not best", `
+| Metric | other | **ours** | beta c=64 |
+|---|---|---|---|
+| Output tok/s | 10.08 | **11.77** | 1447.96 |
+| Mean TTFT (ms) | 7909.5 | **5809.9** | 1010.44 |
+| Mean TPOT (ms) | 329.3 | **293.6** | 43.21 |
+`, ""},
+		{"how much better, whatever the direction", `
+| Metric | alpha c=64 | beta c=64 | Improvement |
+|---|--:|--:|--:|
+| Duration (s) | 123.45 | 110.50 | +10.5% |
+| Output tok/s | 1296.07 | 1447.96 | +11.7% |
+| Mean TPOT (ms) | 48.77 | 43.21 | +11.4% |
+| Mean TTFT (ms) | 955.12 | 1010.44 | +5.8% |
+`, "7 wrong-value Improvement"},
+		{"ranges are no figures", `
+| Engine | Output tok/s | Mean TTFT (ms) |
+|---|---|---|
+| alpha | **1200–1300** | 955.12 → 900.00 |
+| beta | 1447.96 | **1010.44** |
+`, ""},
+		{"statistics as columns", `
+| Metric | avg | min | max |
+|---|---|---|---|
+| Time To First Token (ms) | 955.12 | **12.00** | 1955.00 |
+| Request Throughput (req/s) | 6.48 | N/A | N/A |
+`, ""},
 		{"columns of two engines", `
 | Concurrency | alpha tok/s | alpha TTFT (ms) | beta tok/s | beta TTFT (ms) |
 |---|---|---|---|---|

@@ -33,7 +33,7 @@ func (a *auditor) winners() {
 			marked = append(marked, i)
 		}
 	}
-	if len(marked) == 0 {
+	if len(marked) == 0 || t.highlights(marked) {
 		return
 	}
 	groups := t.groups(marked)
@@ -67,6 +67,28 @@ func (a *auditor) winners() {
 		}
 		a.add("wrong-winner", bench.Error, line, m.Title, message, runsOf(subjects), edits...)
 	}
+}
+
+// highlights reports whether all marks are on one subject that is mostly not the
+// best: then it is the one that the author speaks of, and no winner.
+func (t *auditTable) highlights(marked []int) bool {
+	var only *subject
+	wrong := 0
+	for _, i := range marked {
+		for _, s := range t.subjects {
+			if !s.Values[i].Present || !s.Values[i].Cell.Marked {
+				continue
+			}
+			if only != nil && only != s {
+				return false
+			}
+			only = s
+		}
+		if judge(t.subjects, i, t.measures[i]) != nil {
+			wrong++
+		}
+	}
+	return len(marked) >= 3 && 2*wrong > len(marked)
 }
 
 func isAre(names []string) string {

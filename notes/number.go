@@ -56,6 +56,9 @@ func ParseNumber(cell string) (Number, bool) {
 		n.Value, n.Text = -n.Value, "-"+n.Text
 	}
 	rest = strings.TrimSpace(rest)
+	if isRange(rest) {
+		return Number{}, false
+	}
 	for _, pm := range [...]string{"±", "+/-", "+-", "\\pm"} {
 		if after, ok := strings.CutPrefix(rest, pm); ok {
 			var spread Number
@@ -75,6 +78,17 @@ func ParseNumber(cell string) (Number, bool) {
 	}
 	n.unit(rest)
 	return n, true
+}
+
+// isRange reports whether more figures follow: 860–902, 438.7 → 467.8.
+func isRange(rest string) bool {
+	for _, sign := range [...]string{"→", "->", "=>", "–", "—", "-", "to ", ".."} {
+		if after, ok := strings.CutPrefix(rest, sign); ok {
+			after = strings.TrimSpace(after)
+			return after != "" && isDigit(after[0])
+		}
+	}
+	return false
 }
 
 func firstRune(s string) (rune, int) {

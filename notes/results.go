@@ -119,6 +119,9 @@ func (t *Table) Results() *Results {
 	}
 	out := &Results{Table: t}
 	switch {
+	case byRow >= 1 && t.ofStatistics():
+		out.Turned = true
+		out.fromStatistics()
 	case byRow >= 2 && byRow > byColumn:
 		out.Turned = true
 		out.fromRows(rows, columns)
@@ -238,6 +241,33 @@ func heads(row Row, measures map[int]int) bool {
 	}
 	_, ok := measures[0]
 	return !ok
+}
+
+// fromStatistics reads a table with a metric a row and a statistic a column, of
+// one subject: | Metric | avg | min | max | p99 |.
+func (t *Results) fromStatistics() {
+	s := &Subject{Name: t.Heading, Line: t.Line}
+	for _, r := range t.Rows {
+		for j, c := range r.Cells[1:] {
+			m := Understand(t.Header[j+1].Text + " " + r.Cells[0].Text)
+			f := figureOf(c, r.Line)
+			if m.IsMetric() && f.Present {
+				t.Measures = append(t.Measures, &Measure{m, r.Cells[0].Text + " " + t.Header[j+1].Text, r.Line})
+				s.Values = append(s.Values, f)
+			}
+		}
+	}
+	t.Subjects = append(t.Subjects, s)
+}
+
+// ofStatistics reports whether all columns but the first are statistics.
+func (t *Table) ofStatistics() bool {
+	for _, h := range t.Header[1:] {
+		if canonicalStat(strings.ToLower(h.Text)) == "" {
+			return false
+		}
+	}
+	return len(t.Header) > 2
 }
 
 // fromRows reads a table with a measure a row: its subjects are columns.

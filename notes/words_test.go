@@ -91,7 +91,7 @@ func TestParseNumber(t *testing.T) {
 			t.Errorf("%q: %+v, want %+v", tc.cell, got, tc.want)
 		}
 	}
-	for _, cell := range []string{"", "N/A", "-", "—", "c=16", "vLLM 0.8", "n/a", "inf", "."} {
+	for _, cell := range []string{"860–902", "438.7 → 467.8", "1-2", "", "N/A", "-", "—", "c=16", "vLLM 0.8", "n/a", "inf", "."} {
 		if n, ok := ParseNumber(cell); ok {
 			t.Errorf("%q: %+v", cell, n)
 		}
