@@ -558,3 +558,20 @@ func readInsert(d *document, l line) bool {
 	}
 	return true
 }
+
+// tableRow gives the cells of a row of a Markdown table with so many columns.
+// Where the line is none, it tells what becomes of the table.
+func (d *document) tableRow(l line, columns int) ([]string, verdict) {
+	if len(l.msg) == 0 || l.msg[0] != '|' {
+		return nil, ended
+	}
+	cells := tableCells(string(l.msg))
+	if isSeparator(cells) {
+		return nil, taken
+	}
+	if len(cells) != columns {
+		d.errorf(l.number, "expected %d columns as in the header, found %d", columns, len(cells))
+		return nil, taken
+	}
+	return cells, taken
+}

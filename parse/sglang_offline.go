@@ -373,16 +373,9 @@ var batchColumns = map[string]string{
 }
 
 func (t *batchTable) line(d *document, l line) verdict {
-	if len(l.msg) == 0 || l.msg[0] != '|' {
-		return ended
-	}
-	cells := tableCells(string(l.msg))
-	if isSeparator(cells) {
-		return taken
-	}
-	if len(cells) != len(t.columns) {
-		d.errorf(l.number, "expected %d columns as in the header, found %d", len(t.columns), len(cells))
-		return taken
+	cells, end := d.tableRow(l, len(t.columns))
+	if cells == nil {
+		return end
 	}
 	r := caseRun(l.number, "one-batch-server", "md")
 	for i, column := range t.columns {

@@ -165,16 +165,9 @@ func startCITable(d *document, l line) bool {
 }
 
 func (t *ciTable) line(d *document, l line) verdict {
-	if len(l.msg) == 0 || l.msg[0] != '|' {
-		return ended
-	}
-	cells := tableCells(string(l.msg))
-	if isSeparator(cells) {
-		return taken
-	}
-	if len(cells) != len(t.columns) {
-		d.errorf(l.number, "expected %d columns as in the header, found %d", len(t.columns), len(cells))
-		return taken
+	cells, end := d.tableRow(l, len(t.columns))
+	if cells == nil {
+		return end
 	}
 	row := make([]titled, len(cells))
 	for i, c := range cells {
