@@ -16,7 +16,8 @@ type command struct {
 	engine string // for a server
 	config bench.Config
 	from   bench.From
-	used   bool // it was that of a run in its own section
+	used   bool    // it was that of a run in its own section
+	format *Format // of a client
 }
 
 type role int
@@ -33,54 +34,23 @@ type program struct {
 	role      role
 	tool      string
 	engine    string
+	format    *Format // whose client it is
 }
 
+// programs are the servers and clients that a log may name. Those of a format
+// stand in its file.
 var programs = []program{
-	{"vllm", "serve", server, "", "vllm"},
-	{"vllm.entrypoints.openai.api_server", "", server, "", "vllm"},
-	{"vllm.entrypoints.api_server", "", server, "", "vllm"},
-	{"llama-server", "", server, "", "llama.cpp"},
-	{"sglang.launch_server", "", server, "", "sglang"},
-	{"sglang", "serve", server, "", "sglang"},
-	{"text-generation-launcher", "", server, "", "tgi"},
-	{"trtllm-serve", "", server, "", "tensorrt-llm"},
-	{"lmdeploy", "serve", server, "", "lmdeploy"},
+	{name: "vllm", sub: "serve", role: server, engine: "vllm"},
+	{name: "vllm.entrypoints.openai.api_server", role: server, engine: "vllm"},
+	{name: "vllm.entrypoints.api_server", role: server, engine: "vllm"},
+	{name: "llama-server", role: server, engine: "llama.cpp"},
+	{name: "sglang.launch_server", role: server, engine: "sglang"},
+	{name: "sglang", sub: "serve", role: server, engine: "sglang"},
+	{name: "text-generation-launcher", role: server, engine: "tgi"},
+	{name: "trtllm-serve", role: server, engine: "tensorrt-llm"},
+	{name: "lmdeploy", sub: "serve", role: server, engine: "lmdeploy"},
 
-	{"vllm", "bench", client, "", ""}, // the third word tells the tool
-	{"benchmark_serving.py", "", client, "vllm-serve", ""},
-	{"benchmark_serving_guided.py", "", client, "vllm-serve", ""},
-	{"benchmark_serving_structured_output.py", "", client, "vllm-serve", ""},
-	{"benchmark_throughput.py", "", client, "vllm-throughput", ""},
-	{"benchmark_latency.py", "", client, "vllm-latency", ""},
-	{"sglang.bench_serving", "", client, "sglang-serve", ""},
-	{"sglang.benchmark.serving", "", client, "sglang-serve", ""},
-	{"bench_serving.py", "", client, "sglang-serve", ""},
-	{"sglang.bench_offline_throughput", "", client, "sglang-offline", ""},
-	{"sglang.bench_one_batch", "", client, "sglang-offline", ""},
-	{"sglang.bench_one_batch_server", "", client, "sglang-offline", ""},
-	{"sglang.bench_latency", "", client, "sglang-offline", ""},
-	{"sglang.bench_server_latency", "", client, "sglang-offline", ""},
-	{"sglang.benchmark.offline_throughput", "", client, "sglang-offline", ""},
-	{"sglang.benchmark.one_batch", "", client, "sglang-offline", ""},
-	{"sglang.benchmark.one_batch_server", "", client, "sglang-offline", ""},
-	{"benchmark_serving_multi_turn.py", "", client, "vllm-serve", ""},
-	{"benchmark_offline.py", "", client, "nm-offline", ""},
-	{"llama-bench", "", client, "llama-bench", ""},
-	{"llama-batched-bench", "", client, "llama-batched-bench", "llama.cpp"},
-	{"llama-cli", "", client, "llama-server", "llama.cpp"}, // its timing lines are read as those of the server
-	{"llama-completion", "", client, "llama-server", "llama.cpp"},
-	{"llama-speculative", "", client, "spec-decode", "llama.cpp"},
-	{"llama-speculative-simple", "", client, "spec-decode", "llama.cpp"},
-	{"llama-perplexity", "", client, "llama-perplexity", "llama.cpp"},
-	{"llama-benchy", "", client, "llama-benchy", ""},
-	{"locust", "", client, "locust", ""},
-	{"lm_eval", "", client, "lm-eval", ""},
-	{"lm-eval", "", client, "lm-eval", ""},
-	{"trtllm-bench", "", client, "trtllm-bench", ""},
-	{"token_benchmark_ray.py", "", client, "llmperf", ""},
-	{"genai-perf", "", client, "genai-perf", ""},
-	{"aiperf", "profile", client, "aiperf", ""},
-	{"guidellm", "benchmark", client, "guidellm", ""},
+	{name: "vllm", sub: "bench", role: client}, // the third word tells the tool
 }
 
 var vllmBench = map[string]string{"serve": "vllm-serve", "throughput": "vllm-throughput", "latency": "vllm-latency"}
@@ -94,8 +64,13 @@ var launchers = map[string]bool{
 
 // mayBeCommand is a quick look whether a line is worth splitting into words.
 func mayBeCommand(s string) bool {
-	for _, w := range [...]string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang", "locust", "lm_eval", "lm-eval", "trtllm-", "genai-perf", "aiperf", "guidellm", "$"} {
+	for _, w := range [...]string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang", "$"} {
 		if strings.Contains(s, w) {
+			return true
+		}
+	}
+	for i := range programs {
+		if p := &programs[i]; p.format != nil && strings.Contains(s, p.name) {
 			return true
 		}
 	}
@@ -110,7 +85,7 @@ func parseCommand(text string, vars map[string]string, needsFlag bool) *command 
 	if prog == nil {
 		return nil
 	}
-	cmd := &command{role: prog.role, tool: prog.tool, engine: prog.engine}
+	cmd := &command{role: prog.role, tool: prog.tool, engine: prog.engine, format: prog.format}
 	for _, w := range words[:at] {
 		if name, value, ok := assignment(w); ok && keepEnv(name) {
 			cmd.config.Add("env."+name, redact(name, value), bench.FromCommand)
@@ -301,18 +276,6 @@ var shortFlags = map[string]map[string]string{
 		"p": "", "prompt": "", "f": "", "file": "", "r": "", "d": "", "i": "", "n": "n_predict", "s": "seed", "npp": "", "ntg": "", "npl": "", "pps": "",
 		"no-cnv": "", "st": "", "v": "", "lv": "", "color": "", "log-prefix": "", "log-timestamps": "", "output-format": "", "spec-draft-n-max": "spec_tokens",
 	},
-	"llama-benchy": {"pp": "", "tg": "", "depth": "", "concurrency": "", "post-run-cmd": "", "book-url": "", "save-result": "", "format": "", "tokenizer": ""},
-	"locust": {"u": "concurrency", "users": "concurrency", "t": "run_time", "p": "input_len", "o": "output_len", "r": "spawn_rate",
-		"prompt-tokens": "input_len", "max-tokens": "output_len", "H": "", "host": "", "f": "", "qps": "request_rate", "m": "model",
-		"provider": "provider", "summary-file": "", "headless": ""},
-	"trtllm-bench": {"model_path": "", "report_json": "", "iteration_log": "", "workspace": "", "w": "", "c": "concurrency", "m": "model"},
-	"llmperf": {"mean-input-tokens": "input_len", "mean-output-tokens": "output_len", "num-concurrent-requests": "concurrency",
-		"max-num-completed-requests": "num_prompts", "results-dir": "", "timeout": ""},
-	"perf": {"m": "model", "model-names": "model", "u": "", "url": "", "request-count": "num_prompts", "num-requests": "num_prompts", "num-prompts": "",
-		"synthetic-input-tokens-mean": "input_len", "output-tokens-mean": "output_len", "extra-inputs": "", "profile-export-file": "",
-		"artifact-dir": "", "artifact-directory": "", "service-kind": "", "goodput": "goodput"},
-	"guidellm": {"target": "", "rate": "", "rate-type": "", "profile": "", "output-path": "", "output-dir": "", "outputs": "", "backend": "",
-		"backend-type": "", "backend-args": "", "backend-kwargs": "", "data": "data", "output-extras": "", "display-scheduler-stats": ""},
 }
 
 func (c *command) flagKey(name string, prog *program) string {
@@ -320,18 +283,17 @@ func (c *command) flagKey(name string, prog *program) string {
 	switch {
 	case c.tool == "llama-bench":
 		family = "llama.cpp"
-	case c.tool == "locust" || c.tool == "guidellm" || c.tool == "trtllm-bench" || c.tool == "llmperf":
-		family = c.tool
+	case c.format != nil && c.format.Flags != nil:
+		if key, ok := c.format.Flags[name]; ok {
+			return key
+		}
+		family = ""
 	case c.tool == "llama-perplexity" && (name == "f" || name == "file"):
 		return "dataset"
-	case c.tool == "llama-benchy":
-		family = "llama-benchy"
 	case prog.role == client && prog.engine == "llama.cpp":
 		if key, ok := shortFlags["llama-cli"][name]; ok {
 			return key
 		}
-	case c.tool == "genai-perf" || c.tool == "aiperf":
-		family = "perf"
 	case family == "" || family == "sglang":
 		family = "vllm"
 	}

@@ -383,7 +383,7 @@ func (d *document) emit(r *bench.Run) {
 	if r.Source.EndLine < r.Source.Line {
 		r.Source.EndLine = r.Source.Line
 	}
-	r.Config.Add("engine", toolEngine[r.Source.Tool], bench.FromDerived)
+	r.Config.Add("engine", index.engines[r.Source.Tool], bench.FromDerived)
 	d.runs = append(d.runs, r)
 	d.ctx.apply(d, r)
 }

@@ -15,6 +15,14 @@ type Format struct {
 	Reads   string // in which forms, for people
 	Since   string // the versions that write it
 	Example string // a line that is typical of it
+	Engine  string // the one that it measures, whatever stands around; "" if it may be any
+
+	// Programs are the clients that write it, as they stand in a command, and
+	// Flags the settings that their flags give where the name does not tell: ""
+	// for a flag that gives none.
+	Programs []program
+	Flags    map[string]string
+
 	Derives string // what is computed rather than read
 	Limits  string // what it does not read, or reads with care
 
@@ -82,6 +90,7 @@ var (
 	index   struct {
 		byFirst  [256][]prefixed
 		anywhere []Start
+		engines  map[string]string // of tools that measure one
 	}
 )
 
@@ -94,7 +103,16 @@ type prefixed struct {
 
 func init() {
 	formats = table()
-	for _, f := range formats {
+	index.engines = map[string]string{}
+	for i := range formats {
+		f := &formats[i]
+		if f.Engine != "" {
+			index.engines[f.Tool] = f.Engine
+		}
+		for _, p := range f.Programs {
+			p.role, p.tool, p.format = client, f.Tool, f
+			programs = append(programs, p)
+		}
 		for _, st := range f.Lines {
 			if st.Anywhere != "" {
 				index.anywhere = append(index.anywhere, st)

@@ -11,10 +11,12 @@ import (
 // genaiPerf reads NVIDIA GenAI-Perf. AIPerf, its successor, writes the same
 // three forms with other words; both are read here and told apart by them.
 var genaiPerf = Format{
-	Tool:    "genai-perf",
-	Reads:   "console table, CSV (profile_export_genai_perf.csv), JSON (profile_export_genai_perf.json)",
-	Since:   "2024-03",
-	Example: "┃                         Statistic ┃       avg ┃      min ┃       max ┃       p99 ┃       p90 ┃       p75 ┃",
+	Tool:     "genai-perf",
+	Programs: []program{{name: "genai-perf"}},
+	Flags:    perfFlags,
+	Reads:    "console table, CSV (profile_export_genai_perf.csv), JSON (profile_export_genai_perf.json)",
+	Since:    "2024-03",
+	Example:  "┃                         Statistic ┃       avg ┃      min ┃       max ┃       p99 ┃       p90 ┃       p75 ┃",
 	Limits: "inter token latency is the mean of a request, (e2e − ttft) ÷ (tokens − 1), and so is TPOT here (in the first weeks of 2024 it was single gaps, under the same label); " +
 		"of per-user rates only the mean is kept; GPU telemetry, sessions and the raw profile_export.json are not read; a table that the terminal cut (1,2…) loses those cells",
 	Lines: []Start{
@@ -482,3 +484,8 @@ func addSetting(r *bench.Run, key, value string) {
 	}
 	r.Config.Add(key, redact(key, tidyValue(key, value)), bench.FromJSON)
 }
+
+// perfFlags are what the flags of genai-perf and AIPerf set.
+var perfFlags = map[string]string{"m": "model", "model-names": "model", "u": "", "url": "", "request-count": "num_prompts", "num-requests": "num_prompts", "num-prompts": "",
+	"synthetic-input-tokens-mean": "input_len", "output-tokens-mean": "output_len", "extra-inputs": "", "profile-export-file": "",
+	"artifact-dir": "", "artifact-directory": "", "service-kind": "", "goodput": "goodput"}

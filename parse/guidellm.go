@@ -13,7 +13,10 @@ import (
 // console tables. Of the statistics it groups by how requests ended, those of
 // the completed ones count.
 var guideLLM = Format{
-	Tool:    "guidellm",
+	Tool:     "guidellm",
+	Programs: []program{{name: "guidellm", sub: "benchmark"}},
+	Flags: map[string]string{"target": "", "rate": "", "rate-type": "", "profile": "", "output-path": "", "output-dir": "", "outputs": "", "backend": "",
+		"backend-type": "", "backend-args": "", "backend-kwargs": "", "data": "data", "output-extras": "", "display-scheduler-stats": ""},
 	Reads:   "JSON (all schemas), CSV (one header row until 0.3, three later), console tables (0.2 and later)",
 	Since:   "v0.1 (2024-08)",
 	Example: "constant@4.52|       4.31|       12.84|       551.6|      2758.1| 2.98|   2.97|  3.12|  61.2|   60.4|  88.1| 22.9|   22.9| 23.8| 22.8|   22.7| 23.6",

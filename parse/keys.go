@@ -325,12 +325,6 @@ func backendEngine(backend string) string {
 	return ""
 }
 
-// toolEngine are the tools that measure one engine, whatever stands around.
-var toolEngine = map[string]string{
-	"llama-bench": "llama.cpp", "llama-batched-bench": "llama.cpp", "llama-server": "llama.cpp", "llama-perplexity": "llama.cpp", "vllm-latency": "vllm", "vllm-engine": "vllm", "spec-decode": "vllm",
-	"trtllm-bench": "tensorrt-llm", "tgi-bench": "tgi", "sglang-offline": "sglang", "sglang-engine": "sglang",
-}
-
 // complete derives what follows from the settings of a run: engine, quant,
 // gpus, how many requests were attempted, and whether all of them completed.
 func complete(r *bench.Run, file bench.Config) {

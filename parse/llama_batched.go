@@ -11,11 +11,13 @@ import (
 // neither what a serving benchmark nor what llama-bench calls throughput, so
 // they keep the names of its JSONL.
 var llamaBatched = Format{
-	Tool:    "llama-batched-bench",
-	Reads:   "Markdown, JSONL",
-	Since:   "2023-10; JSONL 2024-09",
-	Example: "|   512 |    128 |    4 |   2560 |    0.250 |  8192.00 |    2.000 |   256.00 |    2.250 |  1137.78 |",
-	Derives: "is_pp_shared from N_KV where the settings above the table are missing",
+	Tool:     "llama-batched-bench",
+	Engine:   "llama.cpp",
+	Programs: []program{{name: "llama-batched-bench", engine: "llama.cpp"}},
+	Reads:    "Markdown, JSONL",
+	Since:    "2023-10; JSONL 2024-09",
+	Example:  "|   512 |    128 |    4 |   2560 |    0.250 |  8192.00 |    2.000 |   256.00 |    2.250 |  1137.78 |",
+	Derives:  "is_pp_shared from N_KV where the settings above the table are missing",
 	Limits: "PP, TG and B are input_len, output_len and concurrency; speed_pp counts a shared prompt once; speed_tg is that of all sequences together; " +
 		"the model is told by the command alone; the timing lines behind the table say the same again and are not read",
 	Lines: []Start{

@@ -13,12 +13,14 @@ import (
 // llamaBench reads llama-bench in all its output formats. A row is a run. The
 // table is printed after its preamble (devices) and before its build line.
 var llamaBench = Format{
-	Tool:    "llama-bench",
-	Reads:   "Markdown, CSV, JSON, JSONL, SQL",
-	Since:   "b1003 (2023)",
-	Example: "| llama 7B Q4_0 | 3.56 GiB | 6.74 B | ROCm | 99 | 1 | pp512 | 878.31 ± 4.11 |",
-	Derives: "samples in tok/s from samples_ns, quant, depth",
-	Limits:  "a Markdown table does not say how many repetitions were made (n) unless the command above it does; rows without their header keep unknown columns as columnN",
+	Tool:     "llama-bench",
+	Engine:   "llama.cpp",
+	Programs: []program{{name: "llama-bench"}},
+	Reads:    "Markdown, CSV, JSON, JSONL, SQL",
+	Since:    "b1003 (2023)",
+	Example:  "| llama 7B Q4_0 | 3.56 GiB | 6.74 B | ROCm | 99 | 1 | pp512 | 878.31 ± 4.11 |",
+	Derives:  "samples in tok/s from samples_ns, quant, depth",
+	Limits:   "a Markdown table does not say how many repetitions were made (n) unless the command above it does; rows without their header keep unknown columns as columnN",
 	Lines: []Start{
 		{Prefix: "| model", Read: startLlamaTable},
 		{Prefix: "|model", Read: startLlamaTable},

@@ -11,11 +11,13 @@ import (
 // llamaBenchy reads llama-benchy: the tests of llama-bench, sent by a client to
 // any server. Its table is that of llama-bench with more columns.
 var llamaBenchy = Format{
-	Tool:    "llama-benchy",
-	Reads:   "Markdown, console log, JSON, CSV",
-	Since:   "0.1 (2026-01)",
-	Example: "| org/model-7B | pp2048 (c4) | 4096.00 ± 12.50 | 1310.40 ± 402.10 | | | 1562.50 ± 310.20 | 1512.50 ± 310.20 | 1562.50 ± 310.20 |",
-	Derives: "quant, depth, concurrency, input_len of a tg row from the pp row above it; from JSON the sample standard deviation and samples",
+	Tool:     "llama-benchy",
+	Programs: []program{{name: "llama-benchy"}},
+	Flags:    map[string]string{"pp": "", "tg": "", "depth": "", "concurrency": "", "post-run-cmd": "", "book-url": "", "save-result": "", "format": "", "tokenizer": ""},
+	Reads:    "Markdown, console log, JSON, CSV",
+	Since:    "0.1 (2026-01)",
+	Example:  "| org/model-7B | pp2048 (c4) | 4096.00 ± 12.50 | 1310.40 ± 402.10 | | | 1562.50 ± 310.20 | 1512.50 ± 310.20 | 1562.50 ± 310.20 |",
+	Derives:  "quant, depth, concurrency, input_len of a tg row from the pp row above it; from JSON the sample standard deviation and samples",
 	Limits: "a row is a run, of JSON each of the two phases; avg_ts is t/s or t/s (total); the spread of the tables is that of a population (divided by n), and at a concurrency above 1 the one of " +
 		"times and of figures per request is over requests, not runs; times keep their own names (ttfr_ms, est_ppt_ms, e2e_ttft_ms): est_ppt_ms is an estimate, and e2e_ttft_ms waits for content where TTFT of other " +
 		"tools does not; the engine behind the endpoint is not told",

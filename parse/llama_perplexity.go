@@ -12,12 +12,14 @@ import (
 // it, predicts a text. The figure is the same for any speed, so it is no tool of
 // the timing lines that stand behind it.
 var llamaPerplexity = Format{
-	Tool:    "llama-perplexity",
-	Reads:   "text: the final estimate, the running one of an interrupted run, KL divergence, Winogrande, multiple choice",
-	Since:   "2023-03; final line b1068 (2023-08), KL divergence b2775 (2024-04)",
-	Example: "Final estimate: PPL = 6.1208 +/- 0.03412",
-	Derives: "a run without its final line has the last running estimate, and is partial where chunks are missing",
-	Limits:  "the standard error is std; two models on one text share most of it, so it says little about their difference; HellaSwag and the KL output before b2775 are not read",
+	Tool:     "llama-perplexity",
+	Engine:   "llama.cpp",
+	Programs: []program{{name: "llama-perplexity", engine: "llama.cpp"}},
+	Reads:    "text: the final estimate, the running one of an interrupted run, KL divergence, Winogrande, multiple choice",
+	Since:    "2023-03; final line b1068 (2023-08), KL divergence b2775 (2024-04)",
+	Example:  "Final estimate: PPL = 6.1208 +/- 0.03412",
+	Derives:  "a run without its final line has the last running estimate, and is partial where chunks are missing",
+	Limits:   "the standard error is std; two models on one text share most of it, so it says little about their difference; HellaSwag and the KL output before b2775 are not read",
 	Lines: []Start{
 		{Prefix: "perplexity: calculating perplexity over ", Read: readPerplexityStart},
 		{Prefix: "perplexity_v2: calculating perplexity over ", Read: readPerplexityStart},

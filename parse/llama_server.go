@@ -17,11 +17,13 @@ import (
 // A log is one run for each start of a server: a day of requests would be runs
 // without number, and requests inside a run are no repeats of it.
 var llamaServer = Format{
-	Tool:    "llama-server",
-	Reads:   "timing lines of llama-server, llama-cli, llama-completion and programs built on libllama; timings in JSON answers",
-	Since:   "2023-03",
-	Example: "slot print_timing: id  0 | task 12 | prompt eval time =      48.12 ms /    64 tokens (    0.75 ms per token,  1330.01 tokens per second)",
-	Derives: "speeds over several requests: tokens by time; acceptance rate from the counts; mean time of prompt evaluation",
+	Tool:     "llama-server",
+	Engine:   "llama.cpp",
+	Programs: []program{{name: "llama-cli", engine: "llama.cpp"}, {name: "llama-completion", engine: "llama.cpp"}},
+	Reads:    "timing lines of llama-server, llama-cli, llama-completion and programs built on libllama; timings in JSON answers",
+	Since:    "2023-03",
+	Example:  "slot print_timing: id  0 | task 12 | prompt eval time =      48.12 ms /    64 tokens (    0.75 ms per token,  1330.01 tokens per second)",
+	Derives:  "speeds over several requests: tokens by time; acceptance rate from the counts; mean time of prompt evaluation",
 	Limits: "the lines of a log are one run for each start of a program (a model that is loaded, a command, a heading or the end of a fence parts them), over all its requests, warm-up " +
 		"included: no figure of a serving benchmark, which is why none has such a name; prompt tokens are those that were evaluated, without cached ones; speeds are those of one sequence, " +
 		"of which several may run at once; an answer in JSON is a run, and from the 1001st of a file on all are one; what llama-cli prints behind its answers is averaged without weights; " +

@@ -9,7 +9,10 @@ import (
 
 // llmPerf reads the summary of llmperf's token benchmark, printed and saved.
 var llmPerf = Format{
-	Tool:    "llmperf",
+	Tool:     "llmperf",
+	Programs: []program{{name: "token_benchmark_ray.py"}},
+	Flags: map[string]string{"mean-input-tokens": "input_len", "mean-output-tokens": "output_len", "num-concurrent-requests": "concurrency",
+		"max-num-completed-requests": "num_prompts", "results-dir": "", "timeout": ""},
 	Reads:   "text, summary JSON (flat, or nested as its library returns it)",
 	Since:   "2023-11",
 	Example: `\Results for token benchmark for meta-llama/Llama-2-70b-chat-hf queried with the openai api.`,

@@ -10,11 +10,12 @@ import (
 // lmEval reads the results of lm-evaluation-harness. A row of its table is a
 // run; in its JSON a task with a filter is one, with all its metrics.
 var lmEval = Format{
-	Tool:    "lm-eval",
-	Reads:   "table, results JSON",
-	Since:   "v0.2 (2022)",
-	Example: "|biology|      0|custom-extract|     5|exact_match|↑  |0.8466|±  |0.0135|",
-	Limits:  "acc, exact_match, em and pass@1 are accuracy, all else keeps its name; in the JSON a task and filter is one run, in a table each row; a limited run is partial",
+	Tool:     "lm-eval",
+	Programs: []program{{name: "lm_eval"}, {name: "lm-eval"}},
+	Reads:    "table, results JSON",
+	Since:    "v0.2 (2022)",
+	Example:  "|biology|      0|custom-extract|     5|exact_match|↑  |0.8466|±  |0.0135|",
+	Limits:   "acc, exact_match, em and pass@1 are accuracy, all else keeps its name; in the JSON a task and filter is one run, in a table each row; a limited run is partial",
 	Lines: []Start{
 		{Anywhere: "num_fewshot: ", Read: readEvalModel},
 		{Anywhere: "Stderr", Read: startEvalTable},

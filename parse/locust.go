@@ -11,7 +11,11 @@ import (
 // locust reads the console tables and the _stats.csv of locust. The tables
 // repeat every two seconds; the last one counts.
 var locust = Format{
-	Tool:    "locust",
+	Tool:     "locust",
+	Programs: []program{{name: "locust"}},
+	Flags: map[string]string{"u": "concurrency", "users": "concurrency", "t": "run_time", "p": "input_len", "o": "output_len", "r": "spawn_rate",
+		"prompt-tokens": "input_len", "max-tokens": "output_len", "H": "", "host": "", "f": "", "qps": "request_rate", "m": "model",
+		"provider": "provider", "summary-file": "", "headless": ""},
 	Reads:   "console tables (the last of repeated ones), _stats.csv",
 	Since:   "0.8 (2017)",
 	Example: "POST     /v1/completions        119     0(0.00%) |      8       6       9      8 |    1.01        0.00",

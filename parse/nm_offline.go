@@ -9,11 +9,12 @@ import (
 
 // nmOffline reads benchmark_offline.py: a list between two rules.
 var nmOffline = Format{
-	Tool:    "nm-offline",
-	Reads:   "text",
-	Since:   "2024",
-	Example: "* Generation Tok / Sec:         4198.43",
-	Lines:   []Start{{Prefix: "Total Time:", Read: startOffline}},
+	Tool:     "nm-offline",
+	Programs: []program{{name: "benchmark_offline.py"}},
+	Reads:    "text",
+	Since:    "2024",
+	Example:  "* Generation Tok / Sec:         4198.43",
+	Lines:    []Start{{Prefix: "Total Time:", Read: startOffline}},
 }
 
 var offlineLabels = map[string]string{

@@ -14,14 +14,15 @@ import (
 // from which it was forked, and is read with it: see serveLabels. Its JSONL is
 // told by keys of its own, since old versions saved no request throughput.
 var sglangServe = Format{
-	Tool:    "sglang-serve",
-	Reads:   "text block, JSONL (--output-file, with --output-details or without)",
-	Since:   "v0.1.22 (2024)",
-	Example: "Total generated tokens (retokenized):    127411",
-	Derives: "attempted requests (num_prompts, the per-request lists, the number in the default file name); request and total throughput, where old versions did not save them",
-	Limits:  "the mean concurrency that was measured is mean_concurrency, not a setting; the acceptance length is the average since the server started, not that of the run; ITL is per token, not per chunk as vLLM's, except over an OpenAI endpoint before v0.5.4.post1; a multi-turn run counts rounds and no input tokens; statistics are not computed from the per-request lists; the shares of the cache report are not kept, its counts are",
-	Keys:    []string{"total_output_tokens_retokenized", "total_output_retokenized", "median_e2e_latency_ms"},
-	Object:  serveOrSglang,
+	Tool:     "sglang-serve",
+	Programs: []program{{name: "sglang.bench_serving"}, {name: "sglang.benchmark.serving"}, {name: "bench_serving.py"}},
+	Reads:    "text block, JSONL (--output-file, with --output-details or without)",
+	Since:    "v0.1.22 (2024)",
+	Example:  "Total generated tokens (retokenized):    127411",
+	Derives:  "attempted requests (num_prompts, the per-request lists, the number in the default file name); request and total throughput, where old versions did not save them",
+	Limits:   "the mean concurrency that was measured is mean_concurrency, not a setting; the acceptance length is the average since the server started, not that of the run; ITL is per token, not per chunk as vLLM's, except over an OpenAI endpoint before v0.5.4.post1; a multi-turn run counts rounds and no input tokens; statistics are not computed from the per-request lists; the shares of the cache report are not kept, its counts are",
+	Keys:     []string{"total_output_tokens_retokenized", "total_output_retokenized", "median_e2e_latency_ms"},
+	Object:   serveOrSglang,
 }
 
 // serveOrSglang takes a record by a key that only SGLang writes.

@@ -13,6 +13,7 @@ import (
 // one run of those of a log, or one for each data-parallel replica.
 var sglangEngine = Format{
 	Tool:    "sglang-engine",
+	Engine:  "sglang",
 	Reads:   "server log lines, aggregated",
 	Since:   "v0.2 (2024)",
 	Example: "[2025-05-12 10:11:12 TP0] Decode batch. #running-req: 8, #token: 1234, token usage: 0.02, gen throughput (token/s): 812.34, #queue-req: 0",

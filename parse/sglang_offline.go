@@ -15,7 +15,9 @@ import (
 // two time single batches, so their figures have names of their own; all their
 // times are in seconds.
 var sglangOffline = Format{
-	Tool: "sglang-offline",
+	Tool:     "sglang-offline",
+	Engine:   "sglang",
+	Programs: []program{{name: "sglang.bench_offline_throughput"}, {name: "sglang.bench_one_batch"}, {name: "sglang.bench_one_batch_server"}, {name: "sglang.bench_latency"}, {name: "sglang.bench_server_latency"}, {name: "sglang.benchmark.offline_throughput"}, {name: "sglang.benchmark.one_batch"}, {name: "sglang.benchmark.one_batch_server"}},
 	Reads: "bench_offline_throughput (text block, JSONL); bench_one_batch, earlier bench_latency (text, JSONL); " +
 		"bench_one_batch_server, earlier bench_server_latency (text, JSONL, JSON, the table at its end); the nightly tables of SGLang's CI",
 	Since:   "v0.1.18 (2024)",

@@ -14,12 +14,14 @@ import (
 // new one are per interval and are summed. They belong to the serving run that
 // follows in the same section; without one they are a run of their own.
 var specDecode = Format{
-	Tool:    "spec-decode",
-	Reads:   "server log lines of vLLM (V0 and V1), its offline example's summary, the summary of llama-speculative and llama-speculative-simple",
-	Since:   "vLLM v0.4.1 (2024), llama.cpp 2023",
-	Example: "INFO 12-16 16:46:04 metrics.py:482] Speculative metrics: Draft acceptance rate: 0.797, System efficiency: 0.640, …",
-	Derives: "acceptance rate, mean acceptance length and counts summed over the intervals of V1; num_drafts only where the lines tell it",
-	Limits:  "lines behind their serving run are a run of their own; the mean acceptance length of v0.8.5 lacks the bonus token; the timing lines of the draft and target model behind llama-speculative are not read",
+	Tool:     "spec-decode",
+	Engine:   "vllm",
+	Programs: []program{{name: "llama-speculative", engine: "llama.cpp"}, {name: "llama-speculative-simple", engine: "llama.cpp"}},
+	Reads:    "server log lines of vLLM (V0 and V1), its offline example's summary, the summary of llama-speculative and llama-speculative-simple",
+	Since:    "vLLM v0.4.1 (2024), llama.cpp 2023",
+	Example:  "INFO 12-16 16:46:04 metrics.py:482] Speculative metrics: Draft acceptance rate: 0.797, System efficiency: 0.640, …",
+	Derives:  "acceptance rate, mean acceptance length and counts summed over the intervals of V1; num_drafts only where the lines tell it",
+	Limits:   "lines behind their serving run are a run of their own; the mean acceptance length of v0.8.5 lacks the bonus token; the timing lines of the draft and target model behind llama-speculative are not read",
 	Lines: []Start{
 		{Prefix: "Speculative metrics: ", Read: readSpecTotal},
 		{Prefix: "SpecDecodeWorker stage times: ", Read: readStageTimes},

@@ -12,6 +12,7 @@ import (
 // batch size.
 var tgiBench = Format{
 	Tool:    "tgi-bench",
+	Engine:  "tgi",
 	Reads:   "Markdown tables (parameters, latency, throughput)",
 	Since:   "2023",
 	Example: "| Decode (token) | 1          | 12.50 ms   | 12.40 ms   | 12.75 ms   | 12.50 ms   | 12.70 ms   | 12.75 ms   |",

@@ -12,11 +12,14 @@ import (
 // saved. The printed one is in sections, and what a label means depends on the
 // section it stands in.
 var trtllmBench = Format{
-	Tool:    "trtllm-bench",
-	Reads:   "text (throughput and latency reports, all spellings), JSON (--report_json)",
-	Since:   "2024-07",
-	Example: "= PERFORMANCE OVERVIEW",
-	Derives: "input and output tokens: mean lengths × requests; input_len and output_len where the dataset has one length only",
+	Tool:     "trtllm-bench",
+	Engine:   "tensorrt-llm",
+	Programs: []program{{name: "trtllm-bench"}},
+	Flags:    map[string]string{"model_path": "", "report_json": "", "iteration_log": "", "workspace": "", "w": "", "c": "concurrency", "m": "model"},
+	Reads:    "text (throughput and latency reports, all spellings), JSON (--report_json)",
+	Since:    "2024-07",
+	Example:  "= PERFORMANCE OVERVIEW",
+	Derives:  "input and output tokens: mean lengths × requests; input_len and output_len where the dataset has one length only",
 	Limits: "the issue rate is how fast requests were queued, no request rate, and is not read; the concurrency that is printed is a measured mean, " +
 		"mean_concurrency, the limit stands only in the command; total token throughput of the latency report of 2024 counts output tokens, and its " +
 		"P90 is the median, so it is left out; acceptance rate and length are means over the requests",

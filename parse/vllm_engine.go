@@ -12,6 +12,7 @@ import (
 // seconds, and makes one run of those of a log.
 var vllmEngine = Format{
 	Tool:    "vllm-engine",
+	Engine:  "vllm",
 	Reads:   "server log lines, aggregated",
 	Since:   "v0.1.0 (2023)",
 	Example: "INFO 12-16 16:46:04 metrics.py:467] Avg prompt throughput: 123.4 tokens/s, Avg generation throughput: 567.8 tokens/s, Running: 8 reqs, …",

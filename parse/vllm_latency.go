@@ -10,14 +10,16 @@ import (
 // vllmLatency reads benchmark_latency.py and `vllm bench latency`. Its times
 // are those of a whole batch, in seconds.
 var vllmLatency = Format{
-	Tool:    "vllm-latency",
-	Reads:   "text, JSON (--output-json), rows of the performance suite (see vllm-serve)",
-	Since:   "v0.1.0 (2023)",
-	Example: "Avg latency: 1.2345678901234 seconds",
-	Limits:  "the times are those of a whole batch",
-	Lines:   []Start{{Prefix: "Avg latency: ", Read: startLatency}},
-	Keys:    []string{"avg_latency"},
-	Object:  latencyObject,
+	Tool:     "vllm-latency",
+	Engine:   "vllm",
+	Programs: []program{{name: "benchmark_latency.py"}},
+	Reads:    "text, JSON (--output-json), rows of the performance suite (see vllm-serve)",
+	Since:    "v0.1.0 (2023)",
+	Example:  "Avg latency: 1.2345678901234 seconds",
+	Limits:   "the times are those of a whole batch",
+	Lines:    []Start{{Prefix: "Avg latency: ", Read: startLatency}},
+	Keys:     []string{"avg_latency"},
+	Object:   latencyObject,
 }
 
 type latencyBlock struct{ run *bench.Run }

@@ -12,7 +12,8 @@ import (
 // generations of text and the saved JSON. SGLang's block is the same block with
 // other labels, and is told by them.
 var vllmServe = Format{
-	Tool: "vllm-serve",
+	Tool:     "vllm-serve",
+	Programs: []program{{name: "benchmark_serving.py"}, {name: "benchmark_serving_guided.py"}, {name: "benchmark_serving_structured_output.py"}, {name: "benchmark_serving_multi_turn.py"}},
 	Reads: "text (all three generations, guided and structured output), JSON (--save-result, --save-detailed, --append-result, *.pytorch.json), CSV made of it; " +
 		"vllm bench sweep (summary.csv, summary.json, SLA--*.json); benchmark_serving_multi_turn.py (text, --stats-json-output); " +
 		"benchmark_results.md and .json of vLLM's performance suite and nightly comparison, whose other rows are vllm-throughput and vllm-latency",

@@ -9,14 +9,15 @@ import (
 
 // vllmThroughput reads benchmark_throughput.py and `vllm bench throughput`.
 var vllmThroughput = Format{
-	Tool:    "vllm-throughput",
-	Reads:   "text, JSON (--output-json), rows of the performance suite (see vllm-serve)",
-	Since:   "v0.1.0 (2023)",
-	Example: "Throughput: 8.10 requests/s, 3920.11 total tokens/s, 1876.55 output tokens/s",
-	Limits:  "tokens per second without requests per second (2023-05) is not read",
-	Lines:   []Start{{Prefix: "Throughput: ", Read: startThroughput}},
-	Keys:    []string{"requests_per_second"},
-	Object:  throughputObject,
+	Tool:     "vllm-throughput",
+	Programs: []program{{name: "benchmark_throughput.py"}},
+	Reads:    "text, JSON (--output-json), rows of the performance suite (see vllm-serve)",
+	Since:    "v0.1.0 (2023)",
+	Example:  "Throughput: 8.10 requests/s, 3920.11 total tokens/s, 1876.55 output tokens/s",
+	Limits:   "tokens per second without requests per second (2023-05) is not read",
+	Lines:    []Start{{Prefix: "Throughput: ", Read: startThroughput}},
+	Keys:     []string{"requests_per_second"},
+	Object:   throughputObject,
 }
 
 // throughputBlock waits for the token counts that newer versions print behind
