@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
@@ -107,7 +108,8 @@ func keyTitle(key string) string {
 		return name
 	}
 	title := strings.ReplaceAll(key, "_", " ")
-	return strings.ToUpper(title[:1]) + title[1:]
+	_, size := utf8.DecodeRuneInString(title)
+	return strings.ToUpper(title[:size]) + title[size:]
 }
 
 func runTable(runs []*bench.Run, keys []string) *table {

@@ -123,10 +123,8 @@ func escapeMarkdown(s string) string {
 			prev = c
 			continue
 		}
-		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(c):])
-		if c == utf8.RuneError {
-			next = ' '
-		}
+		_, size := utf8.DecodeRuneInString(s[i:]) // not RuneLen(c): a broken byte has one
+		next, _ := utf8.DecodeRuneInString(s[i+size:])
 		if c == '[' {
 			if n := intervalLen(s[i:]); n > 0 {
 				interval = i + n - 1
@@ -183,6 +181,10 @@ func escapeMarkdown(s string) string {
 	// At the start of a line these begin a list or a heading.
 	if len(out) > 0 && strings.IndexByte("-+=", out[0]) >= 0 && (len(out) == 1 || out[1] == ' ' || out[1] == out[0]) {
 		out = `\` + out
+	}
+	digits := len(out) - len(strings.TrimLeft(out, "0123456789"))
+	if rest := out[digits:]; digits > 0 && rest != "" && strings.IndexByte(".)", rest[0]) >= 0 && (len(rest) == 1 || rest[1] == ' ') {
+		out = out[:digits] + `\` + rest
 	}
 	return out
 }

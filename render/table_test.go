@@ -57,7 +57,7 @@ func tableCellsOf(source []byte) (rows [][]string, others []string) {
 func plain(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("\\|`*[]~${}_#!-+=", s[i+1]) >= 0 {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("\\|`*[]~${}_#!-+=.)", s[i+1]) >= 0 {
 			i++
 		}
 		b.WriteByte(s[i])
@@ -105,7 +105,7 @@ func checkCells(t *testing.T, a, b string) {
 var nasty = []string{
 	"a|b", `a\|b`, "`code`", "<script>alert(1)</script>", "[a](http://e)", "**bold**", "~~gone~~", "@octocat", "#1", "GH-12", "http://example.com/x", "www.example.com",
 	"a_b_c", "_em_", "* item", "- item", "+ x", "1. x", "# head", "> quote", "\\", "a\\", "&amp;", "&#35;", "![x](y)", "a\nb", "日本語", "🙂", "$x$", "{{x}}", "a@b.example", "!5",
-	"\u202eevil", "\x00", " ", "", "|", "---", ":--:", "ftp://x", "mailto:a@b.example", "xmpp:a@b", "a  b", "_", "__", "*", "x_", "<!-- c -->", "[ ]", "=", "==", "[^1]", "[x]: y",
+	"\u202eevil", "\x00", " ", "", "|", "---", ":--:", "ftp://x", "mailto:a@b.example", "xmpp:a@b", "a  b", "_", "__", "*", "x_", "<!-- c -->", "[ ]", "=", "==", "[^1]", "[x]: y", "ü", "1) x",
 }
 
 func TestMarkdownCells(t *testing.T) {
