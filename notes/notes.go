@@ -87,7 +87,7 @@ var noteSigns = []string{"⚠", "†", "‡", "*", "§"}
 // Read finds the tables of a note.
 func Read(source []byte) (*Note, error) {
 	if len(source) > MaxSize {
-		return nil, fmt.Errorf("a note of %d MB; at most %d MB are read", len(source)>>20, MaxSize>>20)
+		return nil, fmt.Errorf("a note larger than %d MB: not read", MaxSize>>20)
 	}
 	note := &Note{Source: source}
 	visible := maskLines(source)

@@ -143,7 +143,10 @@ type inflated struct {
 func (f *inflated) Read(p []byte) (int, error) {
 	n, err := f.r.Read(p)
 	f.out += int64(n)
-	if f.out > maxInflated || f.out > freeInflate && f.out/maxRatio > f.in.n {
+	switch {
+	case f.out > maxInflated:
+		return n, fmt.Errorf("decompresses to more than %d GB: not read further", maxInflated>>30)
+	case f.out > freeInflate && f.out/maxRatio > f.in.n:
 		return n, fmt.Errorf("decompresses to more than %d times its size: not read further", maxRatio)
 	}
 	return n, err
