@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"slices"
 	"testing"
 
+	"github.com/benchreport/benchreport/bench"
 	"github.com/benchreport/benchreport/render"
 )
 
-// FuzzRead asks of every reader: no panic, every run has a position and an id,
-// and what is written of it is JSON.
+// FuzzRead asks of every reader, that of published tables too: no panic, every
+// run has a position and an id, and what is written of it is JSON. Its seeds are
+// all logs of testdata.
 func FuzzRead(f *testing.F) {
-	for _, path := range logs(f) {
+	for _, path := range append(logs(f), testdata+"/audit/wrong.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
@@ -21,8 +24,13 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		res := Reader(bytes.NewReader(text), "x.log")
+		tables, err := read(bytes.NewReader(text), "x.md", make([]byte, bufferSize), true)
+		if err == nil && len(tables.runs) < len(res.Runs) {
+			t.Fatalf("%d runs, and %d with the tables", len(res.Runs), len(tables.runs))
+		}
+		bench.AssignIDs(tables.runs)
 		lines := bytes.Count(text, []byte("\n")) + 1
-		for _, r := range res.Runs {
+		for _, r := range slices.Concat(res.Runs, tables.runs) {
 			if r.Source.Line < 1 || r.Source.EndLine < r.Source.Line || r.Source.EndLine > lines && !compressed(text) {
 				t.Fatalf("a run of %s at lines %d to %d of %d", r.Source.Tool, r.Source.Line, r.Source.EndLine, lines)
 			}
