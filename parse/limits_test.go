@@ -235,7 +235,7 @@ func TestLimitContext(t *testing.T) {
 		fmt.Fprintf(&b, "# attempt %d, c=%d\n$ vllm serve org/model-%d --tensor-parallel-size 2\n", i, i, i)
 	}
 	last := 3*maxFacts - 1
-	b.WriteString("$ vllm bench latency \\\n" + strings.Repeat("  --flag x \\\n", 3*maxContinue) + latencyLine)
+	b.WriteString("$ vllm bench latency \\\n" + strings.Repeat("  --flag x \\\n", 3*maxContinue) + "  --flag x\n" + latencyLine)
 	d, err := read(strings.NewReader(b.String()), "x.log", make([]byte, bufferSize), false)
 	if err != nil || len(d.runs) != 1 || len(d.errs) > 0 {
 		t.Fatalf("%d runs, %v %v", len(d.runs), d.errs, err)
