@@ -213,7 +213,9 @@ func (s *specLines) result() []bench.Metric {
 	}
 	var out []bench.Metric
 	add := func(name string, x float64, derived bool) {
-		out = append(out, bench.Metric{Name: name, Value: x, Decimals: -1, Derived: derived})
+		if finite(x) { // a server that drafted nothing tells rates all the same
+			out = append(out, bench.Metric{Name: name, Value: x, Decimals: -1, Derived: derived})
+		}
 	}
 	if s.drafted > 0 {
 		add("draft_acceptance_rate", s.accepted/s.drafted, true)
