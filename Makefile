@@ -39,7 +39,10 @@ calibrate: ## measure the false alarms and the power of the verdicts
 fuzz: ## fuzz every target for FUZZTIME (30s)
 	go test ./parse -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
 	go test ./parse -run '^$$' -fuzz '^FuzzJSON$$' -fuzztime $(FUZZTIME)
+	go test ./analyze -run '^$$' -fuzz '^FuzzAudit$$' -fuzztime $(FUZZTIME)
 	go test ./render -run '^$$' -fuzz '^FuzzMarkdown$$' -fuzztime $(FUZZTIME)
+	go test ./render -run '^$$' -fuzz '^FuzzReport$$' -fuzztime $(FUZZTIME)
+	go test ./cmd/benchreport -run '^$$' -fuzz '^FuzzConfig$$' -fuzztime $(FUZZTIME)
 
 bench: ## throughput and allocations of the readers
 	go test ./parse ./render/... -run '^$$' -bench . -benchmem

@@ -235,7 +235,7 @@ func TestLimitContext(t *testing.T) {
 		fmt.Fprintf(&b, "# attempt %d, c=%d\n$ vllm serve org/model-%d --tensor-parallel-size 2\n", i, i, i)
 	}
 	last := 3*maxFacts - 1
-	b.WriteString("$ vllm bench latency \\\n" + strings.Repeat("  --flag x \\\n", 3*maxContinue) + "  --flag x\n" + latencyLine)
+	b.WriteString(latencyLine)
 	d, err := read(strings.NewReader(b.String()), "x.log", make([]byte, bufferSize), false)
 	if err != nil || len(d.runs) != 1 || len(d.errs) > 0 {
 		t.Fatalf("%d runs, %v %v", len(d.runs), d.errs, err)
@@ -246,6 +246,12 @@ func TestLimitContext(t *testing.T) {
 	if got := d.runs[0].Config.Get("concurrency"); got != fmt.Sprint(last) {
 		t.Errorf("concurrency %q, want that of the nearest comment, %d", got, last)
 	}
+}
+
+// A command that never ends does not take the result behind it.
+func TestLimitCommand(t *testing.T) {
+	res := Reader(strings.NewReader("$ vllm bench latency \\\n"+strings.Repeat("  --flag x \\\n", 3*maxContinue)+latencyLine), "x.log")
+	wantErrors(t, res, 1)
 }
 
 // nestedLog puts a log into JSON strings, so many times.
