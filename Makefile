@@ -39,6 +39,7 @@ calibrate: ## measure the false alarms and the power of the verdicts
 fuzz: ## fuzz every target for FUZZTIME (30s)
 	go test ./parse -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
 	go test ./parse -run '^$$' -fuzz '^FuzzJSON$$' -fuzztime $(FUZZTIME)
+	go test ./notes -run '^$$' -fuzz '^FuzzRead$$' -fuzztime $(FUZZTIME)
 	go test ./analyze -run '^$$' -fuzz '^FuzzAudit$$' -fuzztime $(FUZZTIME)
 	go test ./render -run '^$$' -fuzz '^FuzzMarkdown$$' -fuzztime $(FUZZTIME)
 	go test ./render -run '^$$' -fuzz '^FuzzReport$$' -fuzztime $(FUZZTIME)

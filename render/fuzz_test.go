@@ -17,6 +17,7 @@ import (
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
+	"github.com/benchreport/benchreport/render/plots"
 	"github.com/benchreport/benchreport/templates"
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
@@ -120,6 +121,11 @@ func checkReport(t *testing.T, runs func() []*bench.Run) {
 	checkKinds(t, comment)
 	page := check(ReportHTML(&out, rep, nil, ReportInfo{Title: rep.Runs[0].Label, Files: []string{rep.Runs[0].Source.File}, Command: "benchreport report"}))
 	checkPage(t, page, rep)
+	for _, figures := range plots.Of(rep) {
+		for _, f := range figures {
+			checkSVG(t, check(plots.SVG(&out, &f)))
+		}
+	}
 
 	all := runs()
 	gate, err := analyze.RunGate(all[:2], all[2:], analyze.GateOptions{Options: analyze.Options{Noise: 0.01}})
@@ -419,6 +425,35 @@ func checkPage(t *testing.T, source []byte, rep *analyze.Report) {
 	}
 	if !slices.EqualFunc(page.tables, want, func(a, b [][]string) bool { return slices.EqualFunc(a, b, slices.Equal) }) {
 		t.Fatalf("the tables of the page are\n%q\nwant\n%q", page.tables, want)
+	}
+}
+
+// svgTags are the elements of our pictures.
+var svgTags = strings.Fields("svg g path text title rect circle")
+
+// checkSVG asks that names in a picture are text, whatever they hold.
+func checkSVG(t *testing.T, source []byte) {
+	t.Helper()
+	for dec := xml.NewDecoder(bytes.NewReader(source)); ; {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("no XML: %v\n%s", err, source)
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if !slices.Contains(svgTags, start.Name.Local) {
+			t.Fatalf("an element <%s>\n%s", start.Name.Local, source)
+		}
+		for _, a := range start.Attr {
+			if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "href" {
+				t.Fatalf("an attribute %s=%q\n%s", a.Name.Local, a.Value, source)
+			}
+		}
 	}
 }
 
