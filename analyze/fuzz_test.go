@@ -102,7 +102,7 @@ func FuzzAudit(f *testing.F) {
 				return
 			}
 			next := note.Rewrite(edits)
-			checkMended(t, text, next, note)
+			checkMended(t, text, next, note, edits)
 			if bytes.Equal(next, text) {
 				return
 			}
@@ -150,27 +150,32 @@ func audited(t *testing.T, text []byte) (*notes.Note, *analyze.Audited) {
 	return note, found
 }
 
-// checkMended holds a mended note against what it was: the tables have the same
-// cells but for those that were to change, and the rest is as it was.
-func checkMended(t *testing.T, before, after []byte, was *notes.Note) {
+// checkMended holds a mended note against what it was: it has the same tables, and
+// all cells but those that were to change are as they were.
+func checkMended(t *testing.T, before, after []byte, was *notes.Note, edits []notes.Edit) {
 	t.Helper()
 	is, err := notes.Read(after)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shape := func(n *notes.Note) (out [][3]int) {
-		for _, table := range n.Tables {
-			out = append(out, [3]int{table.Line, len(table.Header), len(table.Rows)})
+	if len(was.Tables) != len(is.Tables) {
+		t.Fatalf("%d tables, mended %d\n%s\n%s", len(was.Tables), len(is.Tables), before, after)
+	}
+	edited := map[int]bool{}
+	for _, e := range edits {
+		edited[e.Cell.Start] = true
+	}
+	for i, a := range was.Tables {
+		b := is.Tables[i]
+		if a.Line != b.Line || len(a.Header) != len(b.Header) || len(a.Rows) != len(b.Rows) {
+			t.Fatalf("table %d had %d columns and %d rows, and has %d and %d\n%s\n%s", i+1, len(a.Header), len(a.Rows), len(b.Header), len(b.Rows), before, after)
 		}
-		return out
-	}
-	a, b := shape(was), shape(is)
-	if len(a) != len(b) {
-		t.Fatalf("%d tables, mended %d\n%s\n%s", len(a), len(b), before, after)
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			t.Fatalf("table %d was %v, and is %v (line, columns, rows)\n%s\n%s", i+1, a[i], b[i], before, after)
+		for r, row := range a.Rows {
+			for c, cell := range row.Cells {
+				if got := b.Rows[r].Cells[c]; !edited[cell.Start] && (got.Text != cell.Text || got.Marked != cell.Marked) {
+					t.Fatalf("a cell %q became %q\n%s\n%s", cell.Text, got.Text, before, after)
+				}
+			}
 		}
 	}
 }

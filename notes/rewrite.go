@@ -32,6 +32,7 @@ func (n *Note) Rewrite(edits []Edit) []byte {
 	for _, t := range n.Tables {
 		style := n.markStyle(t)
 		grown := map[int]int{} // by column
+		below := n.lineBelow(t)
 		for _, row := range append([]Row{{t.Line, t.Header}}, t.Rows...) {
 			for j, c := range row.Cells {
 				if c.Start == 0 && c.End == 0 {
@@ -50,7 +51,7 @@ func (n *Note) Rewrite(edits []Edit) []byte {
 				if touched {
 					changed[c.Start] = content
 					room := runewidth.StringWidth(string(n.Source[s:e])) - runewidth.StringWidth(old)
-					if _, dashes := n.delimiter(t, j); len(dashes) > room+runewidth.StringWidth(old) {
+					if _, dashes := n.delimiter(below, j); len(dashes) > room+runewidth.StringWidth(old) {
 						widths[c.Start] = len(dashes) - room - runewidth.StringWidth(old) // it stood out of line
 						room += widths[c.Start]
 					}
@@ -72,7 +73,7 @@ func (n *Note) Rewrite(edits []Edit) []byte {
 					}
 				}
 			}
-			if at, dashes := n.delimiter(t, j); dashes != "" {
+			if at, dashes := n.delimiter(below, j); dashes != "" {
 				slots[at] = slot{at, at + len(dashes)}
 				i := strings.IndexByte(dashes, '-')
 				changed[at] = dashes[:i] + strings.Repeat("-", by) + dashes[i:]
@@ -155,16 +156,22 @@ func (n *Note) aligned(t *Table, column int) bool {
 	return true
 }
 
-// delimiter is the cell of a column in the line below the header.
-func (n *Note) delimiter(t *Table, column int) (at int, dashes string) {
+// lineBelow is where the line below the header of a table starts.
+func (n *Note) lineBelow(t *Table) int {
 	start := 0
 	for range t.Line {
 		i := bytes.IndexByte(n.Source[start:], '\n')
 		if i < 0 {
-			return 0, ""
+			return len(n.Source)
 		}
 		start += i + 1
 	}
+	return start
+}
+
+// delimiter is the cell of a column in the line below the header, which starts
+// at start.
+func (n *Note) delimiter(start, column int) (at int, dashes string) {
 	line := n.Source[start:]
 	if i := bytes.IndexByte(line, '\n'); i >= 0 {
 		line = line[:i]
