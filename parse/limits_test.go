@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/benchreport/benchreport/bench"
+	"github.com/benchreport/benchreport/notes"
 )
 
 // The tests of this file are about the bounds in docs/limits.md: over each of
@@ -252,6 +253,20 @@ func TestLimitContext(t *testing.T) {
 func TestLimitCommand(t *testing.T) {
 	res := Reader(strings.NewReader("$ vllm bench latency \\\n"+strings.Repeat("  --flag x \\\n", 3*maxContinue)+latencyLine), "x.log")
 	wantErrors(t, res, 1)
+}
+
+func TestLimitTables(t *testing.T) {
+	table := "| Concurrency | Req/s | Output Tok/s |\n|---|---|---|\n| 16 | 0.40 | 70.10 |\n\n"
+	rest := strings.Repeat(strings.Repeat("x", 1<<16)+"\n", notes.MaxSize>>16)
+	for _, tc := range []struct {
+		text       string
+		runs, errs int
+	}{{table + latencyLine, 2, 0}, {table + latencyLine + rest, 1, 1}} {
+		d, err := read(strings.NewReader(tc.text), "x.md", make([]byte, bufferSize), true)
+		if err != nil || len(d.runs) != tc.runs || len(d.errs) != tc.errs || tc.errs == 1 && d.errs[0].Message != "larger than 64 MB: its tables were not read" {
+			t.Errorf("%d runs, want %d; %v %v", len(d.runs), tc.runs, d.errs, err)
+		}
+	}
 }
 
 // nestedLog puts a log into JSON strings, so many times.
