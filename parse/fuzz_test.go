@@ -24,7 +24,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		res := Reader(bytes.NewReader(text), "x.log")
-		tables, err := read(bytes.NewReader(text), "x.md", make([]byte, bufferSize), true)
+		tables, err := read(bytes.NewReader(text), "x.md", newRoom(), reading{tables: true})
 		if err == nil && len(tables.runs) < len(res.Runs) {
 			t.Fatalf("%d runs, and %d with the tables", len(res.Runs), len(tables.runs))
 		}

@@ -237,7 +237,7 @@ func TestLimitContext(t *testing.T) {
 	}
 	last := 3*maxFacts - 1
 	b.WriteString(latencyLine)
-	d, err := read(strings.NewReader(b.String()), "x.log", make([]byte, bufferSize), false)
+	d, err := read(strings.NewReader(b.String()), "x.log", newRoom(), reading{})
 	if err != nil || len(d.runs) != 1 || len(d.errs) > 0 {
 		t.Fatalf("%d runs, %v %v", len(d.runs), d.errs, err)
 	}
@@ -262,7 +262,7 @@ func TestLimitTables(t *testing.T) {
 		text       string
 		runs, errs int
 	}{{table + latencyLine, 2, 0}, {table + latencyLine + rest, 1, 1}} {
-		d, err := read(strings.NewReader(tc.text), "x.md", make([]byte, bufferSize), true)
+		d, err := read(strings.NewReader(tc.text), "x.md", newRoom(), reading{tables: true})
 		if err != nil || len(d.runs) != tc.runs || len(d.errs) != tc.errs || tc.errs == 1 && d.errs[0].Message != "larger than 64 MB: its tables were not read" {
 			t.Errorf("%d runs, want %d; %v %v", len(d.runs), tc.runs, d.errs, err)
 		}

@@ -4,8 +4,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 // FuzzConfig asks of a .benchreport.yaml: no panic, an error is one line that
@@ -31,8 +29,8 @@ func FuzzConfig(f *testing.F) {
 			}
 		}
 		for _, command := range []string{"runs", "compare", "gate", "report"} {
-			var cmds commands
-			parser, err := kong.New(&cmds, kong.Name("benchreport"), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) { t.Fatal("a file made it exit") }), kong.Resolvers(c))
+			a := &app{stdout: io.Discard, stderr: io.Discard, config: c}
+			parser, err := a.parser(&commands{}, func(int) { t.Fatal("a file made it exit") })
 			if err != nil {
 				t.Fatal(err)
 			}
