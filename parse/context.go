@@ -319,11 +319,17 @@ func (c *context) command(text string, number int) bool {
 	if cmd.role == client {
 		cmd.config = benchmarkCommand(cmd)
 	}
-	if len(c.commands) == maxFacts {
+	c.rememberCommand(*cmd)
+	return true
+}
+
+// rememberCommand adds a command to those that later runs may be of. Of many, the last
+// are kept: a run looks through all of them.
+func (c *context) rememberCommand(cmd command) {
+	if len(c.commands) >= maxFacts {
 		c.commands = append(c.commands[:0], c.commands[maxFacts/2:]...)
 	}
-	c.commands = append(c.commands, *cmd)
-	return true
+	c.commands = append(c.commands, cmd)
 }
 
 // fileOf is the last part of a path.
@@ -658,7 +664,7 @@ func (c *context) commandClaims(r *bench.Run, here place, stated bench.Config) [
 	// Only the environment is not in it.
 	said := slices.ContainsFunc(r.Config, func(s bench.Setting) bool { return s.From == bench.FromArgs })
 	for pass := range 2 {
-		for i := len(c.commands) - 1; i >= 0; i-- {
+		for i := len(c.commands) - 1; i >= 0 && !(have[client] && have[server]); i-- {
 			cmd := &c.commands[i]
 			tier := c.tier(cmd, here)
 			if (pass == 0) != (tier < tierFar) || have[cmd.role] || cmd.line > here.line || tier == tierFar && cmd.used {

@@ -305,5 +305,5 @@ func (d *document) serverSays(cmd command, number int) {
 			return
 		}
 	}
-	c.commands = append(c.commands, cmd)
+	c.rememberCommand(cmd)
 }
