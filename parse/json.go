@@ -173,7 +173,7 @@ func (j *jsonReader) key(b []byte) *jsonKey {
 	if k, ok := j.keys[string(b)]; ok {
 		return k
 	}
-	k := &jsonKey{name: string(b), plain: bytes.IndexAny(b, "\"\\\n") < 0}
+	k := &jsonKey{name: string(b), plain: !bytes.ContainsAny(b, "\"\\\n")}
 	if len(j.keys) < 1<<16 {
 		j.keys[k.name] = k
 	}
