@@ -227,6 +227,13 @@ func TestAudit(t *testing.T) {
 | Mean TPOT (ms) | 48.77 | 43.21 | +11.4% |
 | Mean TTFT (ms) | 955.12 | 1010.44 | +5.8% |
 `, "7 wrong-value Improvement"},
+		{"a column of ratios under a name", `
+| Metric | alpha c=64 | beta c=64 | beta/alpha |
+|---|--:|--:|--:|
+| Duration (s) | 123.45 | **110.50** | 0.895x |
+| Output tok/s | 1296.07 | **1447.96** | 1.117x |
+| Mean TTFT (ms) | **955.12** | 1010.44 | 1.06x slower |
+`, ""},
 		{"ranges are no figures", `
 | Engine | Output tok/s | Mean TTFT (ms) |
 |---|---|---|

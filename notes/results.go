@@ -136,6 +136,19 @@ func (t *Table) Results() *Results {
 	return out
 }
 
+// figure reads a cell of a metric. What is a ratio or a percentage of another
+// figure is none of it.
+func (m Meaning) figure(c Cell, line int) Figure {
+	f := figureOf(c, line)
+	switch {
+	case f.Unit == "x" || strings.HasPrefix(f.Unit, "x "):
+		f.Present = false
+	case strings.HasPrefix(f.Unit, "%") && bench.Lookup(m.Metrics[0]).Unit != "":
+		f.Present = false
+	}
+	return f
+}
+
 func figureOf(c Cell, line int) Figure {
 	n, ok := ParseNumber(c.Text)
 	return Figure{n, c, line, ok}
@@ -201,7 +214,7 @@ func (t *Results) fromColumns(columns []Meaning) {
 			s := &Subject{Line: row.Line, Keys: keys, Values: make([]Figure, len(t.Measures)), Noted: noted, Free: allMarked, Group: group}
 			any := false
 			for _, i := range members[c] {
-				f := figureOf(row.Cells[i], row.Line)
+				f := columns[i].figure(row.Cells[i], row.Line)
 				s.Values[at[i]] = f
 				any = any || f.Present
 			}
@@ -286,7 +299,10 @@ func (t *Results) fromRows(rows, columns []Meaning) {
 			if !rows[i].IsMetric() {
 				continue
 			}
-			f := figureOf(r.Cells[j], r.Line)
+			f := rows[i].figure(r.Cells[j], r.Line)
+			if columns[j].Change {
+				f = figureOf(r.Cells[j], r.Line)
+			}
 			figures = append(figures, f)
 			any = any || f.Present
 		}
