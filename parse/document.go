@@ -172,9 +172,19 @@ func (d *document) nested(text []byte, lineNo int) {
 	_ = inner.read() // from memory: it cannot fail
 	for _, r := range inner.runs {
 		r.Source.Line, r.Source.EndLine = lineNo, lineNo
+		if len(d.runs) >= maxRuns {
+			d.errorf(lineNo, "more than %d results in one file: not read further", maxRuns)
+			break
+		}
+		d.runs = append(d.runs, r)
 	}
-	d.runs = append(d.runs, inner.runs...)
-	d.errs = append(d.errs, inner.errs...)
+	for _, e := range inner.errs {
+		d.errorf(e.Line, "%s", e.Message)
+	}
+	d.dropped += inner.dropped
+	for _, n := range inner.notes {
+		d.notef(n.Line, "%s", n.Message)
+	}
 }
 
 // wrapped adds what an unknown object says about the runs found inside it: the
@@ -410,6 +420,15 @@ func (d *document) intern(b []byte) string {
 		d.room.strings[s] = s
 	}
 	return s
+}
+
+// internAll does it for the values of settings that are parts of a long line,
+// which would be kept as a whole for each of them.
+func (d *document) internAll(c bench.Config) {
+	for i := range c {
+		c[i].Value = d.intern([]byte(c[i].Value))
+		c[i].Key = d.intern([]byte(c[i].Key))
+	}
 }
 
 func (d *document) errorf(line int, format string, args ...any) {

@@ -480,7 +480,8 @@ func readFile(f file, stdin io.Reader, room *room) *document {
 	if err != nil {
 		d.errs = append(d.errs, bench.Problem{File: f.name, Message: reason(err)})
 	}
-	return d
+	// What was needed for reading is not kept until all files are read.
+	return &document{file: d.file, runs: d.runs, errs: d.errs, dropped: d.dropped, notes: d.notes, guess: d.guess}
 }
 
 func failed(name string, err error) *document {

@@ -294,3 +294,17 @@ func TestLimitText(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// Logs inside JSON strings count as lines of their file: their messages are
+// bounded with it.
+func TestNestedErrors(t *testing.T) {
+	log := strings.Repeat("============ Serving Benchmark Result ============\\nSuccessful requests: many\\nBenchmark duration (s): 10.00\\nRequest throughput (req/s): fast\\nOutput token throughput (tok/s): 5.00\\nTotal generated tokens: 50\\n==================================================\\n", 3)
+	text := "[" + strings.TrimSuffix(strings.Repeat(`{"stdout": "`+log+`"},`, 200), ",") + "]\n"
+	res := Reader(strings.NewReader(text), "x.json")
+	if len(res.Errors) > maxErrors+1 || len(res.Errors) < 2 {
+		t.Errorf("%d messages, want at most %d and how many more", len(res.Errors), maxErrors)
+	}
+	if last := res.Errors[len(res.Errors)-1].Message; !strings.Contains(last, "more lines that could not be read") {
+		t.Errorf("the last message is %q", last)
+	}
+}

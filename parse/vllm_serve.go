@@ -82,6 +82,7 @@ func readArguments(d *document, l line) bool {
 // arguments takes a complete argument line.
 func (d *document) arguments(text string) {
 	d.pending.args = argumentLine(text, bench.FromArgs)
+	d.internAll(d.pending.args)
 	client := "benchmark script"
 	if strings.Contains(text, "subparser='bench'") {
 		client = "vllm bench"

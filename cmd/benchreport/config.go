@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/goccy/go-yaml"
 )
+
+// maxConfig is how large it may be.
+const maxConfig = 64 << 10
 
 // configName is the file that gives defaults.
 const configName = ".benchreport.yaml"
@@ -50,15 +54,38 @@ func findConfig(dir string) (*config, error) {
 	}
 }
 
+// deep reports whether values are nested deeper than any that has a meaning. A
+// few lines of aliases of aliases stand for more text than there is memory.
+func deep(v any, depth int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, x := range v {
+			if depth >= 3 || deep(x, depth+1) {
+				return true
+			}
+		}
+	case []any:
+		for _, x := range v {
+			if depth >= 3 || deep(x, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // parseConfig reads the text of a configuration file.
 func parseConfig(path string, text []byte) (*config, error) {
 	c := &config{path: path}
-	if len(text) > 1<<20 {
-		return nil, fmt.Errorf("%s: larger than 1 MB", configName)
+	if len(text) > maxConfig {
+		return nil, fmt.Errorf("%s: larger than %d kB", configName, maxConfig>>10)
 	}
 	if err := yaml.Unmarshal(text, &c.values); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, fmt.Errorf("%s: %s", configName, first)
+	}
+	if deep(c.values, 0) {
+		return nil, fmt.Errorf("%s: values nested deeper than a list of waivers", configName)
 	}
 	raw, ok := c.values["waivers"]
 	delete(c.values, "waivers")
@@ -139,12 +166,24 @@ func (c *config) Validate(app *kong.Application) error {
 	var names []string
 	for k := range c.values {
 		if !slices.Contains(known, k) {
-			names = append(names, k+didYouMean(k, known))
+			names = append(names, k)
 		}
 	}
 	if len(names) > 0 {
 		slices.Sort(names)
-		return fmt.Errorf("%s: unknown key %s", configName, strings.Join(names, ", "))
+		const most = 5
+		more := ""
+		if len(names) > most {
+			names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+		}
+		for i, k := range names {
+			shown := k
+			if quoted := strconv.Quote(k); quoted != `"`+k+`"` {
+				shown = quoted // nothing in it reaches a terminal
+			}
+			names[i] = shown + didYouMean(k, known)
+		}
+		return fmt.Errorf("%s: unknown key %s%s", configName, strings.Join(names, ", "), more)
 	}
 	return nil
 }

@@ -41,8 +41,8 @@ func FuzzConfig(f *testing.F) {
 			case "report":
 				args = append(args, "-o", "dir")
 			}
-			if _, err := parser.Parse(args); err != nil && err.Error() == "" {
-				t.Fatalf("%s: an error that says nothing", command)
+			if _, err := parser.Parse(args); err != nil && (err.Error() == "" || strings.ContainsAny(err.Error(), "\n\x1b")) {
+				t.Fatalf("%s: an error that says nothing, or more than a line: %q", command, err)
 			}
 		}
 	})
