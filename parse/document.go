@@ -64,13 +64,14 @@ type room struct {
 	buffer  []byte
 	head    *bufio.Reader     // to look at how a file begins
 	strings map[string]string // texts that come again and again
+	clean   map[string]string // texts that were cleaned, as they came
 	labels  map[string]string // the labels of serving blocks, as written and in lower case
 	scratch bench.Config      // for building that of a run
 	order   keyOrder
 }
 
 func newRoom() *room {
-	return &room{buffer: make([]byte, bufferSize), head: bufio.NewReaderSize(nil, 4096), strings: map[string]string{}, labels: map[string]string{}}
+	return &room{buffer: make([]byte, bufferSize), head: bufio.NewReaderSize(nil, 4096), strings: map[string]string{}, clean: map[string]string{}, labels: map[string]string{}}
 }
 
 // maxTexts is how many texts a room remembers.
@@ -418,6 +419,19 @@ func (d *document) intern(b []byte) string {
 	s := string(b)
 	if len(s) <= 128 && len(d.room.strings) < maxTexts {
 		d.room.strings[s] = s
+	}
+	return s
+}
+
+// clean is a text without secrets and what cannot be shown, remembered as it
+// comes again and again.
+func (d *document) clean(text string) string {
+	if s, ok := d.room.clean[text]; ok {
+		return s
+	}
+	s := redact("", text)
+	if len(d.room.clean) < maxTexts {
+		d.room.clean[text] = s
 	}
 	return s
 }

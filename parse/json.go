@@ -136,12 +136,13 @@ type jsonKey struct {
 	plain   bool     // it is written as it is: without escapes
 	next    *jsonKey // the key that stood behind it last
 
-	// What a format made of the value that the key had last: most settings of
-	// a result are those of the one before.
-	value    []byte
-	settings bench.Config
-	made     bool
+	// What a format made of the values that the key had: most settings of a
+	// result are those of another one before.
+	made map[string]bench.Config
 }
+
+// maxMade is how many values are remembered of a key.
+const maxMade = 256
 
 func newJSONReader(d *document) *jsonReader {
 	j := &jsonReader{d: d, s: d.src, keys: make(map[string]*jsonKey, 64)}

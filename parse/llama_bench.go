@@ -412,17 +412,23 @@ func llamaObject(d *document, o *object) bool {
 			if m.kind != jsonString && m.kind != jsonNumber && m.kind != jsonBool {
 				continue
 			}
-			if k := m.met; !k.made || !bytes.Equal(k.value, m.text) {
+			settings, ok := m.met.made[string(m.text)]
+			if !ok {
 				if isLlamaFigure(m.key) {
 					continue // another one each time
 				}
 				config := r.Config
 				r.Config = nil
 				add(m.key, d.intern(m.text))
-				k.value, k.settings, k.made = append(k.value[:0], m.text...), r.Config, true
-				r.Config = config
+				settings, r.Config = r.Config, config
+				if m.met.made == nil {
+					m.met.made = map[string]bench.Config{}
+				}
+				if len(m.met.made) < maxMade {
+					m.met.made[string(m.text)] = settings
+				}
 			}
-			r.Config.Merge(m.met.settings)
+			r.Config.Merge(settings)
 		}
 	}, o.line)
 	if len(r.Metrics) == 0 {
@@ -497,7 +503,7 @@ func (d *document) llamaFields(r *bench.Run, get func(string) string, all func(f
 		if n := get("build_number"); n != "" {
 			hash += " (" + n + ")"
 		}
-		r.Config.Add("build", redact("", hash), bench.FromJSON)
+		r.Config.Add("build", d.clean(hash), bench.FromJSON)
 	}
 	all(func(key, value string) {
 		if !isLlamaFigure(key) {
@@ -505,7 +511,7 @@ func (d *document) llamaFields(r *bench.Run, get func(string) string, all func(f
 		}
 	})
 	if !r.Config.Has("device") {
-		r.Config.Add("device", redact("", get("cpu_info")), bench.FromJSON)
+		r.Config.Add("device", d.clean(get("cpu_info")), bench.FromJSON)
 	}
 }
 
