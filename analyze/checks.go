@@ -47,6 +47,7 @@ var (
 		{"confounded", foldsDifferent},
 		{"coarse-rounding", coarseRounding},
 		{"p99-is-max", p99IsMax},
+		{"no-spread", noSpread},
 	}
 )
 

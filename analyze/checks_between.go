@@ -481,6 +481,28 @@ func p99IsMax(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
 	}
 }
 
+// noSpread: nothing that was compared has more than one number a side, so no
+// difference is tested.
+func noSpread(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
+	var runs []*bench.Run
+	compared := 0
+	for _, c := range s.Changes {
+		for _, cmp := range c.By {
+			if cmp.Verdict == Incomparable {
+				continue
+			}
+			if cmp.Evidence != EvidenceSingle {
+				return
+			}
+			compared++
+		}
+		runs = append(runs, c.Row.Runs...)
+	}
+	if compared > 0 {
+		add(bench.Note, "one run a side: no spread, so no difference is tested", runs...)
+	}
+}
+
 // labelVsPhysics (C7): a server that generates at another speed than llama-bench
 // measured for the file it is said to serve.
 func labelVsPhysics(rep *Report) []bench.Finding {

@@ -404,6 +404,12 @@ func checkCases() map[string][]findingCase {
 			{name: "100 requests", runs: one(with(serving("a", ""), "completed=100 attempted=100")), options: Options{Metrics: []string{"p99_ttft_ms"}}},
 			{name: "1024 requests", runs: one(serve("a", "", tp8)), options: Options{Metrics: []string{"p99_ttft_ms"}}},
 		},
+		"no-spread": {
+			{name: "what cannot be compared", runs: one(serve("a", "", vllmC16), serve("b", "", tp8)), options: Options{Metrics: []string{"mean_tpot_ms"}}},
+			{name: "one fair run a side", runs: one(serving("a", "model=x"), serving("b", "model=y")), severity: bench.Note, parts: []string{"one run a side"}, about: "b"},
+			{name: "declared noise", runs: one(serving("a", "model=x"), serving("b", "model=y")), options: Options{Noise: 0.03}},
+			{name: "nothing to compare", runs: one(serving("a", "model=x"))},
+		},
 		"label-vs-physics": {
 			// 1000/33.28 = 30.05 ms; 39.09/30.05 = 1.30
 			{name: "Q4_K_M", runs: one(gguf(q4, "1", q4C1), tg(q4, "tg128", "33.28")), severity: bench.Warning, parts: []string{q4, "39.1 ms", "33.3 t/s", "30.0 ms"}, about: q4},

@@ -450,7 +450,7 @@ func findingItems(rep *analyze.Report) [][]span {
 		byCode := map[string][]string{}
 		var order []string
 		for _, f := range allFindings(rep) {
-			if f.Severity != severity {
+			if f.Severity != severity || f.Code == "no-spread" { // the headline and the verdicts say it
 				continue
 			}
 			if byCode[f.Code] == nil {
