@@ -118,6 +118,14 @@ func TestAudit(t *testing.T) {
 | alpha | 1296.07 | **955.12** |
 | beta | **1447.96** | 1010.44 |
 `, "5 wrong-winner Output tok/s"},
+		{"a group whose name stands at its first row only", `
+| c | Engine | Output tok/s | Mean TTFT (ms) |
+|---|---|---|---|
+| 8 | alpha | 400.00 | 210.35 |
+| | beta | **500.00** | **180.71** |
+| 64 | alpha | 1296.07 | **955.12** |
+| | beta | **1447.96** | 1010.44 |
+`, ""},
 		{"ties at the shown precision", `
 | Engine | Output tok/s | Mean TTFT (ms) |
 |---|---|---|

@@ -193,7 +193,7 @@ func (t *Results) fromColumns(columns []Meaning) {
 			n++
 		}
 	}
-	group := ""
+	group, above := "", ""
 	for _, row := range t.Rows {
 		if heads(row, at) {
 			group = row.Cells[0].Text
@@ -201,6 +201,12 @@ func (t *Results) fromColumns(columns []Meaning) {
 		}
 		var keys []Key
 		noted, allMarked := false, true
+		// An empty cell at the left is one with the cell above it.
+		if first := row.Cells[0].Text; first != "" {
+			above = first
+		} else if !columns[0].IsMetric() && !columns[0].Change && above != "" {
+			keys = append(keys, Key{columns[0], t.Header[0].Text, above, row.Line, false})
+		}
 		for i, c := range row.Cells {
 			noted = noted || c.Noted
 			allMarked = allMarked && (c.Marked || c.Text == "")
