@@ -87,7 +87,7 @@ func TestAudit(t *testing.T) {
 |---|---|---|---|
 | alpha | 123.45 | 1296.07 | 955.1 |
 | beta | 110.50 | 1447.9 | 1010.44 |
-`, "5 wrong-value Output tok/s"},
+`, "5 wrong-value Output tok/s (warning)"},
 		{"more digits than the log, from counts and duration", `
 | Engine | Req/s | Output tok/s | Mean TTFT (ms) |
 |---|---|---|---|
@@ -221,7 +221,7 @@ func TestAudit(t *testing.T) {
 | Total | 2744.03 | 1965.56 |
 `, ""},
 		{"the one that the author speaks of, and that is not best", `
-| Metric | other | **ours** | beta c=64 |
+| Metric | other | ours | beta c=64 |
 |---|---|---|---|
 | Output tok/s | 10.08 | **11.77** | 1447.96 |
 | Mean TTFT (ms) | 7909.5 | **5809.9** | 1010.44 |
@@ -268,7 +268,7 @@ func TestAudit(t *testing.T) {
 		var got []string
 		for _, f := range Audit("note.md", note, auditRuns()).Findings {
 			if f.Severity != bench.Note {
-				got = append(got, fmt.Sprintf("%d %s %s", f.Line, f.Code, f.Column))
+				got = append(got, fmt.Sprintf("%d %s %s%s", f.Line, f.Code, f.Column, map[bool]string{true: " (warning)"}[f.Severity == bench.Warning]))
 			}
 		}
 		if s := strings.Join(got, ", "); s != tc.want {
