@@ -328,15 +328,13 @@ func runWords(r *bench.Run) map[string]bool {
 // most figures of linked subjects agree with.
 func (a *auditor) decideMeasures() {
 	for i, m := range a.table.measures {
-		most, linked := 0, 0
+		most := 0
 		for _, metric := range m.Metrics {
 			n := 0
-			linked = 0
 			for _, s := range a.table.subjects {
 				if s.run == nil || !s.Values[i].Present || !s.run.Has(metric) {
 					continue
 				}
-				linked++
 				if m.agrees(s.Values[i], s.run, metric, s.replicas) {
 					n++
 				}
@@ -345,8 +343,23 @@ func (a *auditor) decideMeasures() {
 				most, m.metric = n, metric
 			}
 		}
-		if most == 0 && len(m.Metrics) == 1 {
-			m.metric = m.Metrics[0]
+		if most == 0 && m.Vague == "" {
+			m.metric = a.onlyMetric(i, m)
 		}
 	}
+}
+
+// onlyMetric is the one of the metrics of a measure that the runs have, "" if
+// they have several or none.
+func (a *auditor) onlyMetric(i int, m *measure) string {
+	var has []string
+	for _, metric := range m.Metrics {
+		if len(m.Metrics) == 1 || slices.ContainsFunc(a.table.subjects, func(s *subject) bool { return s.run != nil && s.Values[i].Present && s.run.Has(metric) }) {
+			has = append(has, metric)
+		}
+	}
+	if len(has) == 1 {
+		return has[0]
+	}
+	return ""
 }
