@@ -27,10 +27,21 @@ func pythonArgs(s string, yield func(key, value string)) {
 		value, next := pythonValue(s, i)
 		i = next
 		key = strings.TrimLeft(key, ". ") // ", ... tensor_parallel_size=3" of a shortened line
-		if key != "" && value != "" && !strings.ContainsAny(key, " ()") {
+		if value != "" && isName(key) {
 			yield(key, value)
 		}
 	}
+}
+
+// isName reports whether an argument has a name: no part of a text.
+func isName(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case ' ', '(', ')':
+			return false
+		}
+	}
+	return s != ""
 }
 
 func skipAny(s string, i int, set string) int {
@@ -94,8 +105,14 @@ func unescape(s string) string {
 
 func scalar(v string) string {
 	v = strings.TrimSpace(v)
-	if v == "None" || strings.ContainsAny(v, "([{<") {
+	if v == "None" {
 		return ""
+	}
+	for i := range len(v) {
+		switch v[i] {
+		case '(', '[', '{', '<':
+			return ""
+		}
 	}
 	return v
 }

@@ -524,7 +524,7 @@ func (j *jsonReader) array(l *list, depth int, r *row) error {
 			// In the lists of lists of a detailed result there are millions.
 			x, ok := 0.0, false
 			if depth > 0 {
-				x, ok = quickFloat(text)
+				x, _, ok = quickFloat(text)
 			}
 			if !ok {
 				x, err = strconv.ParseFloat(string(text), 64)
@@ -547,17 +547,17 @@ func (j *jsonReader) array(l *list, depth int, r *row) error {
 // quickFloat reads a number of at most 19 digits: exactly up to 15 of them, as
 // both the digits and the power of ten are exact then, and to a unit in the last
 // place beyond. It leaves everything else to strconv.
-func quickFloat(b []byte) (float64, bool) {
+func quickFloat(b []byte) (x float64, digits int, ok bool) {
 	i, negative := 0, false
 	if len(b) > 0 && b[0] == '-' {
 		i, negative = 1, true
 	}
-	mantissa, digits, point := uint64(0), 0, -1
+	mantissa, point := uint64(0), -1
 	for ; i < len(b); i++ {
 		c := b[i] - '0'
 		if c > 9 {
 			if b[i] != '.' || point >= 0 {
-				return 0, false
+				return 0, 0, false
 			}
 			point = i
 			continue
@@ -566,16 +566,16 @@ func quickFloat(b []byte) (float64, bool) {
 		digits++
 	}
 	if digits == 0 || digits > 19 || point == len(b)-1 {
-		return 0, false
+		return 0, 0, false
 	}
-	x := float64(mantissa)
+	x = float64(mantissa)
 	if point >= 0 {
 		x /= powersOfTen[len(b)-1-point]
 	}
 	if negative {
 		x = -x
 	}
-	return x, true
+	return x, digits, true
 }
 
 var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}

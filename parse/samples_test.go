@@ -84,7 +84,7 @@ func TestDownsampled(t *testing.T) {
 func TestQuickFloat(t *testing.T) {
 	for _, text := range []string{"0", "1", "-1", "0.5", "12.25", "-0.001", "123456789012345", "0.123456789012345", "1e3", "2.5E-3", "-7.25e+2", "0.012345678901234567", "98.76543210987654", "123456789012345678901234567890", "1e400", "1e-400", "4.9e-324"} {
 		want, _ := strconv.ParseFloat(text, 64)
-		got, ok := quickFloat([]byte(text))
+		got, _, ok := quickFloat([]byte(text))
 		if !ok {
 			continue // left to strconv
 		}
@@ -94,7 +94,7 @@ func TestQuickFloat(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "-", ".", "1.2.3", "1e", "abc", "1-2", "0x10", "1_000", "--1"} {
-		if x, ok := quickFloat([]byte(text)); ok {
+		if x, _, ok := quickFloat([]byte(text)); ok {
 			t.Errorf("%q: %v", text, x)
 		}
 	}

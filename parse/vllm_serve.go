@@ -434,6 +434,12 @@ func (d *document) metric(name, value string, number int, what string) (bench.Me
 // readNumber reads a decimal number, with thousands separators or without, and
 // counts its decimals.
 func readNumber(s string) (x float64, decimals int, ok bool) {
+	if x, digits, ok := quickFloat([]byte(s)); ok && digits <= 15 { // exact, and nearly every figure
+		if dot := strings.IndexByte(s, '.'); dot >= 0 {
+			decimals = len(s) - dot - 1
+		}
+		return x, decimals, true
+	}
 	if strings.IndexByte(s, ',') > 0 {
 		if !thousands(s) {
 			return 0, 0, false
