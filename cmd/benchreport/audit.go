@@ -124,11 +124,11 @@ func (c *auditCmd) audit(a *app, name string, logs *auditLogs, out io.Writer) (*
 	if name == "-" {
 		shown = "stdin"
 	}
-	found, note, err := auditSource(shown, filepath.Dir(name), source, logs)
+	before, note, err := auditSource(shown, filepath.Dir(name), source, logs)
 	if err != nil || !c.Fix && !c.Diff {
-		return found, err
+		return before, err
 	}
-	mended := source
+	mended, found := source, before
 	// Mending a cell may move the winner of its column, so it is done again
 	// until nothing is left; each round mends something.
 	for range 8 {
@@ -162,7 +162,7 @@ func (c *auditCmd) audit(a *app, name string, logs *auditLogs, out io.Writer) (*
 		}
 		return found, replaceFile(name, mended)
 	}
-	return found, nil
+	return before, nil // the file is as it was, and so is what is wrong with it
 }
 
 // readNote reads a note as a whole.
