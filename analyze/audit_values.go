@@ -59,12 +59,12 @@ func (a *auditor) measureValues(i int, m *measure) {
 		// another unit: that is one thing to look at, not a mistake a cell.
 		s := wrong[0]
 		a.add("wrong-value", bench.Warning, s.Line, m.Title, fmt.Sprintf("%s: none of %d figures agrees with the logs (%s: the table says %s, the log %s, %s)",
-			m.Title, len(wrong), quote(s.Name), s.Values[i].Text, a.logged(m, s, i), place(s.run)), runsOf(wrong))
+			m.Title, len(wrong), quote(s.Name), s.Values[i].Text, m.logged(s.run, s.Values[i], s.replicas), place(s.run)), runsOf(wrong))
 		return
 	}
 	for _, s := range wrong {
 		f := s.Values[i]
-		right := a.logged(m, s, i)
+		right := m.logged(s.run, f, s.replicas)
 		severity := bench.Error
 		how := ""
 		logged, _ := s.run.Metric(m.metric)
@@ -86,13 +86,13 @@ func (a *auditor) measureValues(i int, m *measure) {
 }
 
 // logged is what a figure should be, in its own digits where those suffice.
-func (a *auditor) logged(m *measure, s *subject, i int) string {
-	logged, _ := s.run.Metric(m.metric)
-	factor := m.FactorOf(s.Values[i].Number, m.metric)
-	if factor == 1 && s.replicas == 1 {
+func (m *measure) logged(r *bench.Run, f notes.Figure, replicas int) string {
+	logged, _ := r.Metric(m.metric)
+	factor := m.FactorOf(f.Number, m.metric)
+	if factor == 1 && replicas == 1 {
 		return bench.FormatDecimals(logged.Raw, logged.Decimals)
 	}
-	return write(s.Values[i], scaled(logged.Raw, m.metric, s.replicas)/factor)
+	return write(f, scaled(logged.Raw, m.metric, replicas)/factor)
 }
 
 // spread checks the ± of a figure.
@@ -181,9 +181,7 @@ func (a *auditor) missingRun(s *subject) {
 		if m.metric == "" || !f.Present || f.About || !best.Has(m.metric) {
 			continue
 		}
-		s.run = best
-		a.add("no-such-run", bench.Error, s.Line, m.Title, fmt.Sprintf("no run has the figures of %s; the run of that name has %s %s where the table says %s (%s)", quote(s.Name), m.Title, a.logged(m, s, i), f.Text, place(best)), []*bench.Run{best})
-		s.run = nil
+		a.add("no-such-run", bench.Error, s.Line, m.Title, fmt.Sprintf("no run has the figures of %s; the run of that name has %s %s where the table says %s (%s)", quote(s.Name), m.Title, m.logged(best, f, s.replicas), f.Text, place(best)), []*bench.Run{best})
 		return
 	}
 }

@@ -116,22 +116,19 @@ func eachField(b []byte, yield func(name, value []byte)) {
 }
 
 func readDecodeBatch(d *document, l line) bool {
-	var throughput, running, waiting, usage, accept, rate float64
-	var have struct{ throughput, usage, accept, rate bool }
+	var throughput, accept, rate float64
+	var have struct{ throughput, accept, rate bool }
+	var load batchLoad
 	eachField(batchFields(l.msg[len("Decode batch"):]), func(name, value []byte) {
 		switch string(name) {
 		case "gen throughput (token/s)":
 			throughput, have.throughput = numberAt(value)
-		case "#running-req":
-			running, _ = numberAt(value)
-		case "#queue-req":
-			waiting, _ = numberAt(value)
-		case "token usage", "full token usage":
-			usage, have.usage = numberAt(value)
 		case "accept len":
 			accept, have.accept = numberAt(value)
 		case "accept rate":
 			rate, have.rate = numberAt(value)
+		default:
+			load.field(name, value)
 		}
 	})
 	if !have.throughput {
@@ -145,10 +142,10 @@ func readDecodeBatch(d *document, l line) bool {
 	}
 	s.maxGeneration = max(s.maxGeneration, throughput)
 	s.genOver.add(throughput)
-	s.load(running, waiting, usage, have.usage)
+	s.load(load)
 	if have.accept && accept > 0 {
-		s.accept += accept * max(running, 1)
-		s.acceptWeight += max(running, 1)
+		s.accept += accept * max(load.running, 1)
+		s.acceptWeight += max(load.running, 1)
 	}
 	if have.rate {
 		s.rate += rate
@@ -158,8 +155,9 @@ func readDecodeBatch(d *document, l line) bool {
 }
 
 func readPrefillBatch(d *document, l line) bool {
-	var throughput, tokens, cached, running, waiting, usage, hits float64
-	var have struct{ throughput, tokens, usage, hits bool }
+	var throughput, tokens, cached, hits float64
+	var have struct{ throughput, tokens, hits bool }
+	var load batchLoad
 	eachField(batchFields(l.msg[len("Prefill batch"):]), func(name, value []byte) {
 		switch string(name) {
 		case "input throughput (token/s)":
@@ -170,12 +168,8 @@ func readPrefillBatch(d *document, l line) bool {
 			cached, _ = numberAt(value)
 		case "cache hit rate":
 			hits, have.hits = numberAt(value)
-		case "#running-req":
-			running, _ = numberAt(value)
-		case "#queue-req":
-			waiting, _ = numberAt(value)
-		case "token usage", "full token usage":
-			usage, have.usage = numberAt(value)
+		default:
+			load.field(name, value)
 		}
 	})
 	if !have.tokens {
@@ -194,13 +188,30 @@ func readPrefillBatch(d *document, l line) bool {
 		s.maxPrompt = max(s.maxPrompt, throughput)
 		s.promptOver.add(throughput)
 	}
-	s.load(running, waiting, usage, have.usage)
+	s.load(load)
 	return true
 }
 
-func (s *sglangRank) load(running, waiting, usage float64, hasUsage bool) {
-	s.maxRunning, s.maxWaiting = max(s.maxRunning, running), max(s.maxWaiting, waiting)
-	s.maxKV, s.hasKV = max(s.maxKV, usage), s.hasKV || hasUsage
+// A batchLoad is what both kinds of batch lines tell of the load.
+type batchLoad struct {
+	running, waiting, usage float64
+	hasUsage                bool
+}
+
+func (b *batchLoad) field(name, value []byte) {
+	switch string(name) {
+	case "#running-req":
+		b.running, _ = numberAt(value)
+	case "#queue-req":
+		b.waiting, _ = numberAt(value)
+	case "token usage", "full token usage":
+		b.usage, b.hasUsage = numberAt(value)
+	}
+}
+
+func (s *sglangRank) load(b batchLoad) {
+	s.maxRunning, s.maxWaiting = max(s.maxRunning, b.running), max(s.maxWaiting, b.waiting)
+	s.maxKV, s.hasKV = max(s.maxKV, b.usage), s.hasKV || b.hasUsage
 }
 
 // flushSglang makes runs of the lines read so far.
