@@ -439,3 +439,6 @@ func attempted(r *bench.Run) {
 func notInKey(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '.'
 }
+
+// Redact is a text without the secrets in it, and without what cannot be shown.
+func Redact(text string) string { return redact("", text) }

@@ -74,7 +74,7 @@ func (d *document) readTables(k *keeper) {
 
 // tableRun makes a run of a subject of a table.
 func tableRun(t *notes.Table, results *notes.Results, s *notes.Subject) *bench.Run {
-	r := &bench.Run{Label: printable(s.Name), Source: bench.Source{Line: s.Line, EndLine: s.Line, Tool: "table", Format: "md"}}
+	r := &bench.Run{Label: redact("", s.Name), Source: bench.Source{Line: s.Line, EndLine: s.Line, Tool: "table", Format: "md"}}
 	for _, set := range s.Where {
 		r.Config.Add(set.Key, set.Value, bench.FromLog)
 	}

@@ -152,8 +152,14 @@ func (c *auditCmd) audit(a *app, name string, logs *auditLogs, out io.Writer) (*
 		return found, nil
 	}
 	if c.Diff {
-		if _, err := out.Write(diff.Diff(shown, source, shown+" (mended)", mended)); err != nil {
-			return nil, err
+		for line := range bytes.Lines(diff.Diff(shown, source, shown+" (mended)", mended)) {
+			// A line with a secret loses it; all others stay as they are.
+			if clean := parse.Redact(string(line)); strings.Count(clean, "***") > strings.Count(string(line), "***") {
+				line = []byte(clean + "\n")
+			}
+			if _, err := out.Write(line); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if c.Fix {
@@ -212,6 +218,10 @@ func auditSource(shown, dir string, source []byte, logs *auditLogs) (*analyze.Au
 	found.Tables += before - len(note.Tables)
 	found.Findings = append(proven, found.Findings...)
 	slices.SortStableFunc(found.Findings, func(x, y analyze.AuditFinding) int { return x.Line - y.Line })
+	for i := range found.Findings {
+		f := &found.Findings[i] // which quotes the note
+		f.Message, f.Column = parse.Redact(f.Message), parse.Redact(f.Column)
+	}
 	return found, &all, nil
 }
 
