@@ -21,7 +21,7 @@ func headlineOf(s *analyze.Section) []span {
 	if s.Across {
 		return acrossHeadline(s)
 	}
-	if len(s.Rows) < 2 {
+	if len(s.Rows) < 2 || len(s.Columns) == 0 { // below the table stands what is missing
 		return nil
 	}
 	anyBest := slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool {
