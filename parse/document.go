@@ -106,6 +106,9 @@ type line struct {
 // read reads a whole input.
 func (d *document) read() error {
 	for {
+		if d.block == nil && !d.ctx.joining() {
+			d.src.skipServerLog()
+		}
 		if d.src.atJSON() && d.readJSON() {
 			continue
 		}
@@ -118,6 +121,7 @@ func (d *document) read() error {
 		}
 		d.raw(text, number)
 	}
+	d.src.close()
 	d.finish()
 	return d.src.failure()
 }
@@ -217,9 +221,6 @@ func (d *document) wrapped(o *object, runs []*bench.Run) {
 // come by the million, go their way at once; all others are cleaned first of
 // what a terminal would have interpreted.
 func (d *document) raw(b []byte, number int) {
-	if hasPrefix(b, "INFO:  ") {
-		return // an access log line: most of a server log
-	}
 	if b = trimEnd(b); len(b) == 0 {
 		d.blank(number)
 		return
@@ -299,19 +300,14 @@ func (d *document) text(l line) {
 		}
 	}
 	if len(l.msg) > 0 {
-		var second byte
-		if len(l.msg) > 1 {
-			second = l.msg[1]
-		}
-		starts := index.byFirst[l.msg[0]]
+		first, starts := headOf(l.msg), index.byFirst[l.msg[0]]
 		for i := range starts {
-			if st := &starts[i]; (st.second == second || st.second == 0) && hasPrefix(l.msg, st.Prefix) && st.Read(d, l) {
+			if st := &starts[i]; first&st.mask == st.head && hasPrefix(l.msg, st.Prefix) && st.Read(d, l) {
 				return
 			}
 		}
 	}
-	// A server that aggregates begins its message with a number of engines.
-	if l.logged && (len(l.msg) == 0 || !isDigit(l.msg[0])) {
+	if l.logged && !countsEngines(l.msg) {
 		return
 	}
 	for _, st := range index.anywhere {
@@ -522,19 +518,13 @@ func logMessage(b []byte) (msg []byte, logged, uninteresting bool) {
 		if n == 0 {
 			break
 		}
-		rest = rest[n:]
-		if rest[0] == ':' {
+		if rest[n] == ':' {
 			return rest, true, true
 		}
-		// " 12-16 16:46:04 file.py:482] " or with an opening bracket
-		if len(rest) < 20 || rest[0] != ' ' || rest[3] != '-' || !isDigit(rest[1]) || !isDigit(rest[4]) {
-			return b, false, false
+		if msg, ok := stampedMessage(rest[n:]); ok {
+			return msg, true, false
 		}
-		end := bytes.IndexByte(rest[15:min(len(rest), 120)], ']')
-		if end < 0 {
-			return b, false, false
-		}
-		return rest[skipBlank(rest, 15+end+1):], true, false
+		return b, false, false
 	case '[':
 		if n := serverTag(rest); n > 0 {
 			return rest[n:], true, false
@@ -554,11 +544,37 @@ func logMessage(b []byte) (msg []byte, logged, uninteresting bool) {
 	return b, false, false
 }
 
+// stampedMessage cuts ` 12-16 16:46:04 file.py:482] `, or that with an opening
+// bracket, which stands behind the level of a line.
+func stampedMessage(b []byte) ([]byte, bool) {
+	if len(b) < 20 || b[0] != ' ' || b[3] != '-' || !isDigit(b[1]) || !isDigit(b[4]) {
+		return nil, false
+	}
+	end := bytes.IndexByte(b[15:min(len(b), 120)], ']')
+	if end < 0 {
+		return nil, false
+	}
+	return b[skipBlank(b, 15+end+1):], true
+}
+
 func levelLen(b []byte) int {
-	for _, level := range [...]string{"INFO", "WARNING", "ERROR", "DEBUG", "CRITICAL"} {
-		if hasPrefix(b, level) && len(b) > len(level) && (b[len(level)] == ' ' || b[len(level)] == ':') {
-			return len(level)
-		}
+	level := ""
+	switch b[0] {
+	case 'I':
+		level = "INFO"
+	case 'W':
+		level = "WARNING"
+	case 'E':
+		level = "ERROR"
+	case 'D':
+		level = "DEBUG"
+	case 'C':
+		level = "CRITICAL"
+	default:
+		return 0
+	}
+	if hasPrefix(b, level) && len(b) > len(level) && (b[len(level)] == ' ' || b[len(level)] == ':') {
+		return len(level)
 	}
 	return 0
 }

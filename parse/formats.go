@@ -94,12 +94,44 @@ var (
 	}
 )
 
-// prefixed is a start with the second byte of its prefix, which tells most lines
-// from it before anything is compared; 0 where the prefix has none.
+// prefixed is a start with the first four bytes of its prefix, which tell most
+// lines from it before anything is compared. The mask is that of a prefix of
+// fewer.
 type prefixed struct {
+	head, mask uint32
 	Start
-	second byte
 }
+
+// headOf is the first four bytes of a line, zeros behind a shorter one.
+func headOf[T string | []byte](s T) uint32 {
+	if len(s) >= 4 {
+		return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+	}
+	var head uint32
+	for i := range len(s) {
+		head |= uint32(s[i]) << (8 * i)
+	}
+	return head
+}
+
+// mayStart reports whether a message of a server may be one that is read: of
+// those that come by the million, hardly any.
+func mayStart(msg []byte) bool {
+	if len(msg) == 0 {
+		return false
+	}
+	first, starts := headOf(msg), index.byFirst[msg[0]]
+	for i := range starts {
+		if first&starts[i].mask == starts[i].head {
+			return true
+		}
+	}
+	return countsEngines(msg)
+}
+
+// countsEngines reports whether a message may be one of a server that
+// aggregates: it begins with the number of its engines.
+func countsEngines(msg []byte) bool { return len(msg) > 0 && isDigit(msg[0]) }
 
 func init() {
 	formats = table()
@@ -119,11 +151,8 @@ func init() {
 				continue
 			}
 			c := st.Prefix[0]
-			p := prefixed{Start: st}
-			if len(st.Prefix) > 1 {
-				p.second = st.Prefix[1]
-			}
-			index.byFirst[c] = append(index.byFirst[c], p)
+			mask := ^uint32(0) >> (8 * max(0, 4-len(st.Prefix)))
+			index.byFirst[c] = append(index.byFirst[c], prefixed{headOf(st.Prefix), mask, st})
 		}
 	}
 }

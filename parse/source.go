@@ -14,7 +14,8 @@ const (
 
 // A source gives the lines of a reader one after another, whatever their
 // length, and lets the JSON scanner take over at the start of a line. It keeps
-// one buffer; a line is a view into it, good until the next call.
+// one buffer, or three for a large input; a line is a view into one, good until
+// the next call.
 type source struct {
 	r    io.Reader
 	buf  []byte
@@ -26,17 +27,22 @@ type source struct {
 	long  []byte // a line that did not fit the buffer
 	clean []byte // a line without its escapes
 	fills int    // how often more was read: a view from before is gone
+	ahead *readAhead
 }
 
 func newSource(r io.Reader, buf []byte) *source {
 	return &source{r: r, buf: buf, line: 1}
 }
 
-// fill reads more behind what is buffered, and moves that to the front first.
-// It returns false at the end of the input or on an error.
+// fill reads more behind what is buffered, which may move. It returns false at
+// the end of the input, on an error, and where there is no room for more.
 func (s *source) fill() bool {
 	if s.err != nil {
 		return false
+	}
+	const small = 3 // reads that a small input needs
+	if s.fills >= small {
+		return s.swap()
 	}
 	if s.pos > 0 {
 		copy(s.buf, s.buf[s.pos:s.end])
@@ -46,20 +52,84 @@ func (s *source) fill() bool {
 	if s.end == len(s.buf) {
 		return false
 	}
-	from := s.end
 	s.fills++
-	for tries := 0; s.end == from; tries++ {
-		n, err := s.r.Read(s.buf[s.end:])
-		s.end += n
-		if err != nil {
-			s.err = err
-			break
+	n, err := readSome(s.r, s.buf[s.end:])
+	s.end, s.err = s.end+n, err
+	return n > 0
+}
+
+// swap goes on in the buffer that was read ahead, with what is left of this one
+// in front of it.
+func (s *source) swap() bool {
+	done := s.buf
+	if s.ahead == nil {
+		s.ahead = startReading(s.r, len(s.buf))
+		done = nil // it is not one of those
+	}
+	room, left := s.ahead.room, s.buf[s.pos:s.end]
+	if len(left) > room {
+		return false
+	}
+	s.fills++
+	part := <-s.ahead.parts
+	s.buf = part.buf
+	s.pos = room - len(left)
+	copy(s.buf[s.pos:], left)
+	s.end, s.err = room+part.n, part.err
+	if done != nil {
+		s.ahead.free <- done
+	}
+	return part.n > 0
+}
+
+// close ends what was begun for reading.
+func (s *source) close() {
+	if s.ahead != nil {
+		close(s.ahead.free)
+	}
+}
+
+// A readAhead reads the next part of a large input while the one before is
+// looked at.
+type readAhead struct {
+	room  int // in front of a part, for what is left of the one before
+	parts chan part
+	free  chan []byte
+}
+
+// A part is what was read into a buffer, behind that room.
+type part struct {
+	buf []byte
+	n   int
+	err error
+}
+
+func startReading(r io.Reader, size int) *readAhead {
+	const buffers = 3 // one looked at, one read into, one between
+	a := &readAhead{size, make(chan part, buffers), make(chan []byte, buffers)}
+	for range buffers {
+		a.free <- make([]byte, a.room+size)
+	}
+	go func() {
+		for buf := range a.free {
+			n, err := readSome(r, buf[a.room:])
+			a.parts <- part{buf, n, err}
+			if err != nil {
+				return
+			}
 		}
-		if tries == 100 {
-			s.err = io.ErrNoProgress
+	}()
+	return a
+}
+
+// readSome reads at least one byte, or returns an error.
+func readSome(r io.Reader, b []byte) (int, error) {
+	for range 100 {
+		if n, err := r.Read(b); n > 0 || err != nil {
+			return n, err
 		}
 	}
-	return s.end > from
+	return 0, io.ErrNoProgress
 }
 
 // failure is the error that ended reading, nil at an ordinary end.
@@ -68,6 +138,29 @@ func (s *source) failure() error {
 		return nil
 	}
 	return s.err
+}
+
+// skipServerLog passes over the buffered lines of a server that are none of a
+// result: its access log, and messages that begin like none that is read.
+func (s *source) skipServerLog() {
+	for {
+		b := s.buf[s.pos:s.end]
+		access := hasPrefix(b, "INFO:   ")
+		if !access && !hasPrefix(b, "INFO ") {
+			return
+		}
+		end := bytes.IndexByte(b, '\n')
+		if end < 0 {
+			return
+		}
+		if !access {
+			if msg, ok := stampedMessage(b[len("INFO"):end]); !ok || mayStart(msg) {
+				return
+			}
+		}
+		s.pos += end + 1
+		s.line++
+	}
 }
 
 // next returns the next line without its end, and its number.
@@ -87,12 +180,12 @@ func (s *source) rawLine() ([]byte, bool) {
 	s.long = s.long[:0]
 	for searched := s.end - s.pos; ; {
 		if !s.fill() {
-			if s.end-s.pos < len(s.buf) { // the end of the input
+			if s.err != nil {
 				break
 			}
 			// The buffer is full of one line: set aside what may be kept.
 			s.long = appendUpTo(s.long, s.buf[s.pos:s.end], maxLine)
-			s.pos, s.end, searched = 0, 0, 0
+			s.pos, searched = s.end, 0
 			continue
 		}
 		if i := bytes.IndexByte(s.buf[s.pos+searched:s.end], '\n'); i >= 0 {

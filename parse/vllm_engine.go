@@ -57,70 +57,73 @@ func valueAfter(b []byte, label string) (float64, bool) {
 
 // numberAt reads the decimal number at the start of b.
 func numberAt(b []byte) (float64, bool) {
-	whole, scale, n := uint64(0), 1.0, 0
-	for dot := false; n < len(b); n++ {
-		switch c := b[n]; {
-		case isDigit(c):
-			whole = 10*whole + uint64(c-'0')
-			if dot {
-				scale *= 10
-			}
-			continue
-		case c == '.' && !dot && n+1 < len(b) && isDigit(b[n+1]):
-			dot = true
-			continue
+	whole, n := uint64(0), 0
+	for ; n < len(b) && isDigit(b[n]); n++ {
+		whole = 10*whole + uint64(b[n]-'0')
+	}
+	dot := n
+	if n+1 < len(b) && b[n] == '.' && isDigit(b[n+1]) {
+		for n++; n < len(b) && isDigit(b[n]); n++ {
+			whole = 10*whole + uint64(b[n]-'0')
 		}
-		break
 	}
 	if n == 0 {
 		return 0, false
 	}
 	if n <= 15 { // both are exact, so their quotient is rounded once
-		return float64(whole) / scale, true
+		if n == dot {
+			return float64(whole), true
+		}
+		return float64(whole) / powersOfTen[n-dot-1], true
 	}
 	x, err := strconv.ParseFloat(string(b[:min(n, 400)]), 64)
 	return x, err == nil && finite(x)
 }
 
 func readEngine(d *document, l line) bool {
-	start := bytes.Index(l.text, []byte("hroughput: "))
-	if start < 0 {
-		return false
-	}
-	for start > 0 && l.text[start-1] != ':' && l.text[start-1] != ']' && l.text[start-1] != ',' {
-		start--
+	start := len(l.text) - len(l.msg)
+	if !hasPrefix(l.msg, "Avg prompt") {
+		if start = bytes.Index(l.text, []byte("hroughput: ")); start < 0 {
+			return false
+		}
+		for start > 0 && l.text[start-1] != ':' && l.text[start-1] != ']' && l.text[start-1] != ',' {
+			start--
+		}
 	}
 	var prompt, generation, running, waiting, usage, hits float64
 	var have struct{ prompt, generation, waiting, usage, hits, swapped bool }
 	for rest := l.text[start:]; len(rest) > 0; {
 		part := rest
-		if i := bytes.Index(rest, []byte(", ")); i >= 0 {
-			part, rest = rest[:i], rest[i+2:]
+		if i := bytes.IndexByte(rest, ','); i >= 0 {
+			part, rest = rest[:i], rest[i+1:]
 		} else {
 			rest = nil
 		}
-		part = bytes.TrimLeft(part, " ")
-		switch {
-		case hasPrefix(part, "Avg prompt throughput: "):
-			prompt, have.prompt = numberAt(part[len("Avg prompt throughput: "):])
-		case hasPrefix(part, "Avg generation throughput: "):
-			generation, have.generation = numberAt(part[len("Avg generation throughput: "):])
-		case hasPrefix(part, "Running: "):
-			running, _ = numberAt(part[len("Running: "):])
-		case hasPrefix(part, "Waiting: "), hasPrefix(part, "Pending: "):
-			waiting, have.waiting = numberAt(part[len("Waiting: "):])
+		part = part[skipBlank(part, 0):]
+		colon := bytes.IndexByte(part, ':')
+		if colon < 0 || colon+2 > len(part) || part[colon+1] != ' ' {
+			continue
+		}
+		value := part[colon+2:]
+		switch string(part[:colon]) {
+		case "Avg prompt throughput":
+			prompt, have.prompt = numberAt(value)
+		case "Avg generation throughput", "Throughput": // v0.1.0: prompt and generated tokens together
+			generation, have.generation = numberAt(value)
+		case "Running":
+			running, _ = numberAt(value)
+		case "Waiting", "Pending":
+			waiting, have.waiting = numberAt(value)
 			// v0.7.1 forgot a comma here.
-			if i := bytes.Index(part, []byte("GPU KV cache usage: ")); i > 0 {
-				usage, have.usage = numberAt(part[i+len("GPU KV cache usage: "):])
+			if x, ok := valueAfter(value, "GPU KV cache usage: "); ok {
+				usage, have.usage = x, ok
 			}
-		case hasPrefix(part, "Swapped: "):
+		case "Swapped":
 			have.swapped = true
-		case hasPrefix(part, "GPU KV cache usage: "):
-			usage, have.usage = numberAt(part[len("GPU KV cache usage: "):])
-		case hasPrefix(part, "Prefix cache hit rate: "):
-			hits, have.hits = numberAt(part[len("Prefix cache hit rate: "):])
-		case hasPrefix(part, "Throughput: "): // v0.1.0: prompt and generated tokens together
-			generation, have.generation = numberAt(part[len("Throughput: "):])
+		case "GPU KV cache usage":
+			usage, have.usage = numberAt(value)
+		case "Prefix cache hit rate":
+			hits, have.hits = numberAt(value)
 		}
 	}
 	if !have.generation || !have.prompt && !have.swapped {
