@@ -13,7 +13,7 @@ func pythonArgs(s string, yield func(key, value string)) {
 	for i := 0; i < len(s); {
 		i = skipAny(s, i, " ,{\t")
 		start := i
-		for i < len(s) && s[i] != '=' && s[i] != ':' && s[i] != ',' {
+		for i < len(s) && !endsKey[s[i]] {
 			i++
 		}
 		if i >= len(s) {
@@ -31,6 +31,20 @@ func pythonArgs(s string, yield func(key, value string)) {
 			yield(key, value)
 		}
 	}
+}
+
+// endsKey are the bytes at which the key of an argument ends, inValue those
+// within a value that are not passed over.
+var (
+	endsKey = byteSet("=:,")
+	inValue = byteSet("'\"([{<)]}>,")
+)
+
+func byteSet(members string) (set [256]bool) {
+	for i := range len(members) {
+		set[members[i]] = true
+	}
+	return set
 }
 
 // isName reports whether an argument has a name: no part of a text.
@@ -56,6 +70,10 @@ func skipAny(s string, i int, set string) int {
 func pythonValue(s string, i int) (value string, next int) {
 	start, depth := i, 0
 	for i < len(s) {
+		if !inValue[s[i]] {
+			i++
+			continue
+		}
 		switch c := s[i]; c {
 		case '\'', '"':
 			end := i + 1
@@ -117,65 +135,144 @@ func scalar(v string) string {
 	return v
 }
 
-// argumentLine reads the arguments of a benchmark into settings. The lengths
-// that belong to its dataset become input_len and output_len; those of other
-// datasets, which argparse fills with defaults, are dropped.
-func argumentLine(s string, from bench.From) bench.Config {
+// line reads the arguments of a benchmark into settings. The lengths that belong
+// to its dataset become input_len and output_len; those of other datasets, which
+// argparse fills with defaults, are dropped.
+func (args *arguments) line(s string, from bench.From) bench.Config {
 	open := strings.IndexAny(s, "({")
 	if open < 0 {
 		return nil
 	}
-	all := make(bench.Config, 0, 64)
-	pythonArgs(s[open+1:], func(key, value string) { all.Add(key, value, from) })
-	return benchmarkArgs(all, from)
+	args.all = args.all[:0]
+	pythonArgs(s[open+1:], func(key, value string) { args.all.Add(key, value, from) })
+	return args.settings(args.all, from)
 }
 
 // datasetArgs are prefixes of arguments that count only for their dataset.
 var datasetArgs = []string{"random", "sonnet", "sharegpt", "hf", "custom", "burstgpt", "spec_bench", "blazedit", "prefix_repetition", "gsp", "asr", "image"}
 
+// arguments turns the arguments of benchmark clients into settings. It remembers
+// their keys, which are the same from log to log, and the value of each, which
+// mostly is.
+type arguments struct {
+	keys      map[string]*argument
+	all, made bench.Config // room for those of one line, and their settings
+}
+
+// An argument is what is known of a key: all that does not depend on the other
+// arguments.
+type argument struct {
+	name    string // of the setting
+	dull    bool   // it says nothing about what was measured
+	dataset string // it counts only for this one
+	length  bool   // of that dataset's texts, which is read before
+	off     bool   // it turns something off, as all datasets do
+
+	value, setting string // the last value, and what it is as a setting; "" for none
+}
+
+func newArgument(key string) *argument {
+	a := &argument{name: canonicalKey(key)}
+	a.dull = dullKeys[a.name]
+	for _, p := range datasetArgs {
+		if len(key) > len(p) && key[len(p)] == '_' && key[:len(p)] == p {
+			a.dataset, a.length = p, strings.HasSuffix(key, "put_len") || strings.HasSuffix(key, "put")
+			return a
+		}
+	}
+	a.off = strings.HasPrefix(key, "random_mm_") || strings.HasPrefix(key, "no_") || strings.HasPrefix(key, "disable_")
+	return a
+}
+
+// of returns the argument of a key.
+func (args *arguments) of(key string) *argument {
+	if a := args.keys[key]; a != nil {
+		return a
+	}
+	if args.keys == nil {
+		args.keys = map[string]*argument{}
+	}
+	key = strings.Clone(key)
+	a := newArgument(key)
+	if len(args.keys) < maxTexts {
+		args.keys[key] = a
+	}
+	return a
+}
+
+// is gives the value of an argument as it is kept, "" where it says nothing.
+func (a *argument) is(value string) string {
+	if value != a.value {
+		a.value = strings.Clone(value)
+		a.setting = a.read(a.value)
+	}
+	return a.setting
+}
+
+func (a *argument) read(value string) string {
+	switch {
+	case a.dull || value == "False":
+		return ""
+	case value == "True":
+		value = "true"
+	case a.name == "concurrency" && (value == "0" || value == "-1"):
+		return ""
+	// vLLM's --device names a kind, not a device, and a quant of no is none.
+	case a.name == "device" && !strings.Contains(value, " ") || a.name == "quant" && value == "no":
+		return ""
+	}
+	return settingValue(a.name, value)
+}
+
+// settingValue is a value as it is kept, "" where it does not fit its key.
+func settingValue(key, value string) string {
+	if !fitsKey(key, value) {
+		return ""
+	}
+	return redact(key, tidyValue(key, value))
+}
+
 // benchmarkArgs turns the arguments of a benchmark client into settings.
 func benchmarkArgs(all bench.Config, from bench.From) bench.Config {
-	c := make(bench.Config, 0, 24)
+	return (&arguments{}).settings(all, from)
+}
+
+// settings are those that follow from all arguments of a client.
+func (args *arguments) settings(all bench.Config, from bench.From) bench.Config {
+	const more = 4 // settings that the log or its surroundings add
+	args.made = args.build(args.made[:0], all, from)
+	return append(make(bench.Config, 0, len(args.made)+more), args.made...)
+}
+
+// build adds them to c.
+func (args *arguments) build(c, all bench.Config, from bench.From) bench.Config {
 	dataset := all.Get("dataset_name")
 	if dataset == "" {
 		dataset = all.Get("dataset")
 	}
-	add := func(key, value string) {
-		if fitsKey(key, value) {
-			c.Add(key, redact(key, tidyValue(key, value)), from)
-		}
-	}
 	if dataset == "" && strings.Contains(strings.ToLower(all.Get("dataset_path")), "sharegpt") {
 		dataset = "sharegpt"
 	}
-	add("dataset", dataset)
+	kind := ""
 	if dataset != "" {
-		kind := datasetKind(dataset)
+		kind = datasetKind(dataset)
+		c.Add("dataset", args.of("dataset").is(dataset), from)
 		for _, which := range [...]string{"input", "output"} {
-			add(which+"_len", all.Get(kind+"_"+which+"_len"))
-			add(which+"_len", all.Get(kind+"_"+which)) // argparse takes the short form
-			if dataset == "image" {                    // SGLang: the text beside the images
-				add(which+"_len", all.Get("random_"+which+"_len"))
+			c.Add(which+"_len", settingValue(which+"_len", all.Get(kind+"_"+which+"_len")), from)
+			c.Add(which+"_len", settingValue(which+"_len", all.Get(kind+"_"+which)), from) // argparse takes the short form
+			if dataset == "image" {                                                        // SGLang: the text beside the images
+				c.Add(which+"_len", settingValue(which+"_len", all.Get("random_"+which+"_len")), from)
 			}
 		}
 	}
 	for _, s := range all {
 		if strings.HasPrefix(s.Key, "env.") {
-			add(s.Key, s.Value)
+			c.Add(s.Key, settingValue(s.Key, s.Value), from)
 			continue
 		}
-		key := canonicalKey(s.Key)
-		if dullKeys[key] || s.Value == "False" || isOtherDataset(s.Key, dataset) {
-			continue
+		if a := args.of(s.Key); !a.off && (a.dataset == "" || a.dataset == kind && !a.length) {
+			c.Add(a.name, a.is(s.Value), from)
 		}
-		if s.Value == "True" {
-			s.Value = "true"
-		}
-		// vLLM's --device names a kind, not a device, and a quant of no is none.
-		if key == "concurrency" && (s.Value == "0" || s.Value == "-1") || key == "device" && !strings.Contains(s.Value, " ") || key == "quant" && s.Value == "no" {
-			continue
-		}
-		add(key, s.Value)
 	}
 	return c
 }
@@ -187,13 +284,4 @@ func datasetKind(dataset string) string {
 	}
 	kind, _, _ := strings.Cut(dataset, "-")
 	return strings.ReplaceAll(kind, "-", "_")
-}
-
-func isOtherDataset(key, dataset string) bool {
-	for _, p := range datasetArgs {
-		if len(key) > len(p) && key[len(p)] == '_' && key[:len(p)] == p {
-			return p != datasetKind(dataset) || strings.HasSuffix(key, "put_len") || strings.HasSuffix(key, "put")
-		}
-	}
-	return strings.HasPrefix(key, "random_mm_") || strings.HasPrefix(key, "no_") || strings.HasPrefix(key, "disable_")
 }

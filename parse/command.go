@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchreport/benchreport/bench"
 )
@@ -62,19 +63,20 @@ var launchers = map[string]bool{
 	"podman": true, "bash": true, "-c": true, "stdbuf": true, "nice": true, "timeout": true, "&&": true, "torchrun": true, "uvx": true,
 }
 
+// commandWords stand in every command that is read.
+var commandWords = sync.OnceValue(func() *finder {
+	words := []string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang"}
+	for _, p := range programs {
+		if known := func(w string) bool { return strings.Contains(p.name, w) }; p.format != nil && !slices.ContainsFunc(words, known) {
+			words = append(words, p.name)
+		}
+	}
+	return newFinder(words)
+})
+
 // mayBeCommand is a quick look whether a line is worth splitting into words.
 func mayBeCommand(s string) bool {
-	for _, w := range [...]string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang", "$"} {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	for i := range programs {
-		if p := &programs[i]; p.format != nil && strings.Contains(s, p.name) {
-			return true
-		}
-	}
-	return false
+	return strings.IndexByte(s, '$') >= 0 || findWords(commandWords(), s) != 0
 }
 
 // parseCommand reads a shell command. It returns nil for anything else, prose

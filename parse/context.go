@@ -372,6 +372,9 @@ func benchmarkCommand(cmd *command) bench.Config {
 }
 
 func (c *context) setVar(name, value string) {
+	if c.vars == nil {
+		c.vars = map[string]string{}
+	}
 	if len(c.vars) < 1000 && len(value) < 1000 {
 		c.vars[name] = value
 	}

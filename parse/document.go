@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ const (
 // A document is one input while it is read: the lines that are open, what was
 // said above them, and the runs found so far.
 type document struct {
+	outcome
 	file  string
 	src   *source
 	depth int // of logs inside JSON strings
@@ -29,12 +31,6 @@ type document struct {
 	block block // the result that is being read, nil between results
 	json  *jsonReader
 	csv   *csvTable
-
-	runs    []*bench.Run
-	errs    []bench.Problem
-	dropped int // errors beyond maxErrors
-	notes   []bench.Problem
-	guess   string // what the file looks like, should nothing be found
 
 	pending  pending // what was said for the next run
 	spec     specLines
@@ -59,19 +55,31 @@ type document struct {
 	lineBase int // for a nested document: the line its text stands on
 }
 
+// An outcome is what is kept of a document that was read.
+type outcome struct {
+	runs    []*bench.Run
+	errs    []bench.Problem
+	dropped int // errors beyond maxErrors
+	notes   []bench.Problem
+	guess   string // what the file looks like, should nothing be found
+}
+
 // A room is what a worker uses again for the next file.
 type room struct {
-	buffer  []byte
-	head    *bufio.Reader     // to look at how a file begins
-	strings map[string]string // texts that come again and again
-	clean   map[string]string // texts that were cleaned, as they came
-	labels  map[string]string // the labels of serving blocks, as written and in lower case
-	scratch bench.Config      // for building that of a run
-	order   keyOrder
+	document document
+	buffer   []byte
+	scrubbed []byte
+	head     *bufio.Reader          // to look at how a file begins
+	strings  map[string]string      // texts that come again and again
+	clean    map[string]string      // texts that were cleaned, as they came
+	labels   map[string]*serveLabel // as written
+	scratch  bench.Config           // for building that of a run
+	args     arguments
+	order    keyOrder
 }
 
 func newRoom() *room {
-	return &room{buffer: make([]byte, bufferSize), head: bufio.NewReaderSize(nil, 4096), strings: map[string]string{}, clean: map[string]string{}, labels: map[string]string{}}
+	return &room{buffer: make([]byte, bufferSize), head: bufio.NewReaderSize(nil, 4096), strings: map[string]string{}, clean: map[string]string{}, labels: map[string]*serveLabel{}}
 }
 
 // maxTexts is how many texts a room remembers.
@@ -172,7 +180,6 @@ func (d *document) nested(text []byte, lineNo int) {
 		return
 	}
 	inner := &document{file: d.file, depth: d.depth + 1, lineBase: lineNo, room: d.room}
-	inner.ctx.vars = map[string]string{}
 	inner.src = newSource(bytes.NewReader(text), make([]byte, min(bufferSize, len(text)+1024)))
 	_ = inner.read() // from memory: it cannot fail
 	for _, r := range inner.runs {
@@ -310,8 +317,8 @@ func (d *document) text(l line) {
 	if l.logged && !countsEngines(l.msg) {
 		return
 	}
-	for _, st := range index.anywhere {
-		if i := bytes.Index(b, []byte(st.Anywhere)); i >= 0 && st.Read(d, l) {
+	for found := findWords(index.words, b); found != 0; found &= found - 1 {
+		if index.anywhere[bits.TrailingZeros64(found)].Read(d, l) {
 			return
 		}
 	}
@@ -432,15 +439,6 @@ func (d *document) clean(text string) string {
 	return s
 }
 
-// internAll does it for the values of settings that are parts of a long line,
-// which would be kept as a whole for each of them.
-func (d *document) internAll(c bench.Config) {
-	for i := range c {
-		c[i].Value = d.intern([]byte(c[i].Value))
-		c[i].Key = d.intern([]byte(c[i].Key))
-	}
-}
-
 func (d *document) errorf(line int, format string, args ...any) {
 	if len(d.errs) >= maxErrors {
 		d.dropped++
@@ -462,11 +460,11 @@ type reading struct {
 	textOnly bool // a file that was not named is passed over if it is no text
 }
 
-// Reader reads one input under the name file. It returns what could be read
-// beside an error of the reader.
+// read reads one input under the name file. It returns what could be read
+// beside an error of the reader; the document is good until the next one.
 func read(r io.Reader, file string, room *room, how reading) (*document, error) {
-	d := &document{file: file, room: room}
-	d.ctx.vars = map[string]string{}
+	d := &room.document
+	*d = document{file: file, room: room}
 	room.head.Reset(r)
 	if how.textOnly {
 		if head, _ := room.head.Peek(512); isBinary(head) {
@@ -482,7 +480,9 @@ func read(r io.Reader, file string, room *room, how reading) (*document, error) 
 		in = keep
 	}
 	d.src = newSource(in, room.buffer)
+	d.src.clean = room.scrubbed
 	err = d.read()
+	room.scrubbed = d.src.clean
 	if how.tables && err == nil {
 		d.readTables(keep)
 	}

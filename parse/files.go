@@ -108,27 +108,23 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 	}
 	result.Files = len(files)
 	Progress.Of.Add(int64(len(files)))
-	docs := make([]*document, len(files))
+	outcomes := make([]outcome, len(files))
 	var wg sync.WaitGroup
-	next := make(chan int)
+	var next atomic.Int64
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		wg.Go(func() {
 			room := newRoom()
-			for i := range next {
-				docs[i] = readFile(files[i], stdin, room)
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				outcomes[i] = readFile(files[i], stdin, room)
 				Progress.Files.Add(1)
 			}
 		})
 	}
-	for i := range files {
-		next <- i
-	}
-	close(next)
 	wg.Wait()
 	empty := 0
 	names := uniqueNames(files)
-	for i, d := range docs {
-		result.add(files[i], names[i], d, &empty)
+	for i := range outcomes {
+		result.add(files[i], names[i], &outcomes[i], &empty)
 	}
 	result.dropCopies()
 	if empty > 0 {
@@ -139,7 +135,7 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 }
 
 // add takes what was read from one file.
-func (res *Result) add(f file, name string, d *document, empty *int) {
+func (res *Result) add(f file, name string, d *outcome, empty *int) {
 	if len(d.runs) > 0 {
 		res.WithRuns++
 	}
@@ -466,7 +462,7 @@ func reason(err error) string {
 }
 
 // readFile reads one file.
-func readFile(f file, stdin io.Reader, room *room) *document {
+func readFile(f file, stdin io.Reader, room *room) outcome {
 	in := stdin
 	if f.path != "-" {
 		h, err := os.Open(f.path)
@@ -480,12 +476,11 @@ func readFile(f file, stdin io.Reader, room *room) *document {
 	if err != nil {
 		d.errs = append(d.errs, bench.Problem{File: f.name, Message: reason(err)})
 	}
-	// What was needed for reading is not kept until all files are read.
-	return &document{file: d.file, runs: d.runs, errs: d.errs, dropped: d.dropped, notes: d.notes, guess: d.guess}
+	return d.outcome
 }
 
-func failed(name string, err error) *document {
-	return &document{file: name, errs: []bench.Problem{{File: name, Message: reason(err)}}}
+func failed(name string, err error) outcome {
+	return outcome{errs: []bench.Problem{{File: name, Message: reason(err)}}}
 }
 
 // isBinary reports whether a file found in a folder is not text: an image, a
@@ -512,7 +507,7 @@ func Reader(r io.Reader, name string) *Result {
 		d.errs = append(d.errs, bench.Problem{File: name, Message: reason(err)})
 	}
 	empty := 0
-	result.add(file{name: name}, stem(name), d, &empty)
+	result.add(file{name: name}, stem(name), &d.outcome, &empty)
 	bench.AssignIDs(result.Runs)
 	return result
 }

@@ -90,6 +90,7 @@ var (
 	index   struct {
 		byFirst  [256][]prefixed
 		anywhere []Start
+		words    *finder           // those of anywhere
 		engines  map[string]string // of tools that measure one
 	}
 )
@@ -136,6 +137,7 @@ func countsEngines(msg []byte) bool { return len(msg) > 0 && isDigit(msg[0]) }
 func init() {
 	formats = table()
 	index.engines = map[string]string{}
+	var words []string
 	for i := range formats {
 		f := &formats[i]
 		if f.Engine != "" {
@@ -147,7 +149,7 @@ func init() {
 		}
 		for _, st := range f.Lines {
 			if st.Anywhere != "" {
-				index.anywhere = append(index.anywhere, st)
+				index.anywhere, words = append(index.anywhere, st), append(words, st.Anywhere)
 				continue
 			}
 			c := st.Prefix[0]
@@ -155,6 +157,7 @@ func init() {
 			index.byFirst[c] = append(index.byFirst[c], prefixed{headOf(st.Prefix), mask, st})
 		}
 	}
+	index.words = newFinder(words)
 }
 
 // Formats lists what can be read.

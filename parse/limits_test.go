@@ -138,8 +138,7 @@ func TestLimitSeries(t *testing.T) {
 
 func TestLimitRuns(t *testing.T) {
 	one := &bench.Run{Source: bench.Source{Line: 1, Tool: "vllm-latency"}}
-	d := &document{file: "x.log", runs: slices.Repeat([]*bench.Run{one}, maxRuns)}
-	d.ctx.vars = map[string]string{}
+	d := &document{file: "x.log", outcome: outcome{runs: slices.Repeat([]*bench.Run{one}, maxRuns)}}
 	d.emit(&bench.Run{Source: bench.Source{Line: 7, Tool: "vllm-latency"}})
 	if len(d.runs) != maxRuns || len(d.errs) != 1 || d.errs[0].Line != 7 || !strings.Contains(d.errs[0].Message, fmt.Sprintf("more than %d results", maxRuns)) {
 		t.Errorf("%d runs, %v", len(d.runs), d.errs)

@@ -76,7 +76,8 @@ func (d *document) ciRun(tool string, row []titled, source bench.Source) {
 			name, ok = ciTitles[c.title]
 		}
 		if !ok && tool == "vllm-serve" {
-			name, ok = latencyLabel(strings.ToLower(c.title), false)
+			name = latencyLabel(strings.ToLower(c.title), false)
+			ok = name != ""
 		}
 		switch {
 		case ok:

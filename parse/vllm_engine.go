@@ -270,7 +270,7 @@ func readEngineStart(d *document, l line) bool {
 // readServerArgs reads the arguments that a server prints at its start.
 func readServerArgs(d *document, l line) bool {
 	cmd := command{role: server, engine: "vllm"}
-	for _, s := range argumentLine(string(l.msg), bench.FromLog) {
+	for _, s := range d.room.args.line(string(l.msg), bench.FromLog) {
 		if _, known := configKeys[s.Key]; known || hasPrefix(l.msg, "non-default") {
 			cmd.config.Add(s.Key, s.Value, bench.FromLog)
 		}

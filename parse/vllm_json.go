@@ -43,7 +43,7 @@ func serveObject(d *document, o *object) bool {
 
 // serveMembers reads the members of a saved result: measurements and settings.
 func (d *document) serveMembers(r *bench.Run, o *object) {
-	var args bench.Config
+	args := d.room.args.all[:0]
 	for i := range o.members {
 		m := &o.members[i]
 		name := m.key
@@ -67,7 +67,8 @@ func (d *document) serveMembers(r *bench.Run, o *object) {
 			args.Add(m.key, "inf", bench.FromJSON)
 		}
 	}
-	r.Config = benchmarkArgs(args, bench.FromJSON)
+	d.room.args.all = args
+	r.Config = d.room.args.settings(args, bench.FromJSON)
 	if l := o.scalar("label"); l != "" {
 		r.Label = redact("", l)
 	}
@@ -237,7 +238,7 @@ func serveRow(d *document, t *csvTable, row csvRow) {
 	if len(r.Metrics) == 0 {
 		return
 	}
-	r.Config = benchmarkArgs(args, bench.FromJSON)
+	r.Config = d.room.args.settings(args, bench.FromJSON)
 	counts(r)
 	notMeasured(r)
 	d.emit(r)

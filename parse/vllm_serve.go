@@ -61,8 +61,11 @@ type pending struct {
 func (d *document) take(r *bench.Run) {
 	p := d.pending
 	d.pending = pending{}
-	r.Config.Merge(p.log)
-	r.Config.Merge(p.args)
+	const more = 4 // settings that follow from these, or from what stands around
+	c := append(make(bench.Config, 0, len(r.Config)+len(p.log)+len(p.args)+more), r.Config...)
+	c.Merge(p.log)
+	c.Merge(p.args)
+	r.Config = c
 	if p.total > 0 && r.Completed != nil && p.total >= *r.Completed && !r.Config.Has("num_prompts") && r.Attempted == nil {
 		r.Attempted = &p.total
 	}
@@ -81,8 +84,7 @@ func readArguments(d *document, l line) bool {
 
 // arguments takes a complete argument line.
 func (d *document) arguments(text string) {
-	d.pending.args = argumentLine(text, bench.FromArgs)
-	d.internAll(d.pending.args)
+	d.pending.args = d.room.args.line(text, bench.FromArgs)
 	client := "benchmark script"
 	if strings.Contains(text, "subparser='bench'") {
 		client = "vllm bench"
@@ -92,11 +94,17 @@ func (d *document) arguments(text string) {
 
 // readProgress reads the settings that a client prints before it starts.
 func readProgress(d *document, l line) bool {
-	label, value, _ := strings.Cut(string(l.msg), ":")
-	value, _, _ = strings.Cut(strings.TrimSpace(value), " ")
-	key := map[string]string{
-		"Traffic request rate": "request_rate", "Maximum request concurrency": "concurrency", "Burstiness factor": "burstiness",
-	}[label]
+	label, rest, _ := bytes.Cut(l.msg, []byte(":"))
+	rest, _, _ = bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+	key, value := "", d.intern(rest)
+	switch string(label) {
+	case "Traffic request rate":
+		key = "request_rate"
+	case "Maximum request concurrency":
+		key = "concurrency"
+	case "Burstiness factor":
+		key = "burstiness"
+	}
 	if value == "None" || !plausible(key, value) {
 		return true
 	}
@@ -206,7 +214,7 @@ func (s *serveBlock) line(d *document, l line) verdict {
 	if colon <= 0 || colon > 60 {
 		return s.stray()
 	}
-	label := d.lowerLabel(bytes.Trim(l.msg[:colon], "*_` "))
+	label := d.serveLabel(bytes.Trim(l.msg[:colon], "*_` "))
 	value := string(bytes.Trim(l.msg[colon+1:], " \t`*"))
 	if hasPrefix(l.msg, "Namespace(") || !s.set(d, label, value, l.number) {
 		return s.stray()
@@ -216,16 +224,32 @@ func (s *serveBlock) line(d *document, l line) verdict {
 	return taken
 }
 
-// lowerLabel is a label in lower case: there are a few dozen.
-func (d *document) lowerLabel(b []byte) string {
-	if s, ok := d.room.labels[string(b)]; ok {
-		return s
+// A serveLabel is what is known of a label in a serving block, whatever its value.
+type serveLabel struct {
+	text         string // in lower case
+	sglang, sure bool   // it stands in sglangLabels, with true
+	setting      string // of serveSettings
+	metric       string // of serveLabels, or the latency that it names
+	behind       string // the latency that it names where the unit stands behind the value
+}
+
+// serveLabel looks a label up: there are a few dozen, which come in every block.
+func (d *document) serveLabel(b []byte) *serveLabel {
+	if l, ok := d.room.labels[string(b)]; ok {
+		return l
 	}
-	s := strings.ToLower(string(b))
+	l := &serveLabel{text: strings.ToLower(string(b))}
+	l.sure, l.sglang = sglangLabels[l.text]
+	l.setting = serveSettings[l.text]
+	if name, ok := serveLabels[l.text]; ok {
+		l.metric, l.behind = name, name
+	} else {
+		l.metric, l.behind = latencyLabel(l.text, false), latencyLabel(l.text, true)
+	}
 	if len(d.room.labels) < maxTexts {
-		d.room.labels[string(b)] = s
+		d.room.labels[string(b)] = l
 	}
-	return s
+	return l
 }
 
 // stray counts lines that are not ours. Server logs may stand between the lines
@@ -326,18 +350,18 @@ var sglangLabels = map[string]bool{
 
 // set reads one labelled value into the run. It returns false for a label that
 // is not one of a serving result.
-func (s *serveBlock) set(d *document, label, value string, number int) bool {
+func (s *serveBlock) set(d *document, known *serveLabel, value string, number int) bool {
+	label := known.text
 	if label == "traffic request rate" && (!s.framed || len(s.run.Metrics) > 0) {
 		return false // a progress line of the next run, not one of a block
 	}
-	sure, known := sglangLabels[label]
-	if known && (s.framed || sure) && s.run.Source.Tool == "vllm-serve" {
+	if known.sglang && (s.framed || known.sure) && s.run.Source.Tool == "vllm-serve" {
 		s.run.Source.Tool = "sglang-serve"
 	}
 	if label == "concurrency" && s.run.Source.Tool == "vllm-serve" {
 		return false // a setting that somebody wrote above quoted lines
 	}
-	if key, ok := serveSettings[label]; ok {
+	if key := known.setting; key != "" {
 		if value != "" && value != "None" && plausible(key, value) && !strings.Contains(value, " ") {
 			s.run.Config.Add(key, tidyValue(key, value), bench.FromLog)
 		}
@@ -346,15 +370,16 @@ func (s *serveBlock) set(d *document, label, value string, number int) bool {
 	if s.cacheTier(d, label, value, number) {
 		return true
 	}
-	name, ok := serveLabels[label]
 	unit := ""
 	if i := strings.IndexByte(value, ' '); i > 0 {
 		value, unit = value[:i], strings.TrimSpace(value[i:])
 	}
-	if !ok {
-		if name, ok = latencyLabel(label, unit == "ms"); !ok {
-			return s.position(d, label, value, number) || label == "per-position acceptance (%)"
-		}
+	name := known.metric
+	if unit == "ms" {
+		name = known.behind
+	}
+	if name == "" {
+		return s.position(d, label, value, number) || label == "per-position acceptance (%)"
 	}
 	switch label {
 	case "total time", "average latency", "average latency per token", "average latency per output token":
@@ -391,15 +416,15 @@ func (s *serveBlock) position(d *document, label, value string, number int) bool
 
 // latencyLabel turns `P99.9 TTFT (ms)` into p99.9_ttft_ms. In the second
 // generation the unit stood behind the value, and TPOT was the whole latency
-// over all tokens: another thing, so it has another name.
-func latencyLabel(label string, unitBehind bool) (string, bool) {
+// over all tokens: another thing, so it has another name. It is "" for other labels.
+func latencyLabel(label string, unitBehind bool) string {
 	rest, inLabel := strings.CutSuffix(label, " (ms)")
 	if inLabel == unitBehind {
-		return "", false
+		return ""
 	}
 	stat, family, ok := strings.Cut(rest, " ")
 	if !ok {
-		return "", false
+		return ""
 	}
 	probe := ""
 	if f, ok := strings.CutPrefix(family, "probe "); ok {
@@ -414,8 +439,10 @@ func latencyLabel(label string, unitBehind bool) (string, bool) {
 		}
 	}
 	name := probe + stat + "_" + family + "_ms"
-	_, _, ok = bench.SplitLatency(name)
-	return name, ok
+	if _, _, ok := bench.SplitLatency(name); !ok {
+		return ""
+	}
+	return name
 }
 
 // metric reads a number of a log. Words that stand for nothing (None, nan, N/A)

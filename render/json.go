@@ -128,10 +128,15 @@ func (w *jsonWriter) problems(problems []bench.Problem) {
 // A jsonWriter appends JSON to a buffer. encoding/json would need a map for
 // each run to keep our key order, and most of the time of a long list.
 type jsonWriter struct {
-	out *bufio.Writer
-	b   []byte
-	err error
+	out     *bufio.Writer
+	b       []byte
+	err     error
+	metrics map[string]*metricJSON
 }
+
+// metricJSON is what is written of every metric of a name: what stands before
+// its value, and its unit and direction.
+type metricJSON struct{ head, unit string }
 
 func (w *jsonWriter) raw(s string) *jsonWriter {
 	w.b = append(w.b, s...)
@@ -186,21 +191,26 @@ func (w *jsonWriter) float(x float64) *jsonWriter {
 func (w *jsonWriter) string(s string) *jsonWriter {
 	const hex = "0123456789abcdef"
 	w.b = append(w.b, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
+	for {
+		n := 0
+		for n < len(s) && plainJSON[s[n]] {
+			n++
+		}
+		w.b = append(w.b, s[:n]...)
+		if s = s[n:]; s == "" {
+			break
+		}
+		c := s[0]
 		if c < utf8.RuneSelf {
-			switch {
-			case c == '"' || c == '\\':
+			if c == '"' || c == '\\' {
 				w.b = append(w.b, '\\', c)
-			case c < 0x20 || c == '<' || c == '>' || c == '&' || c == 0x7f:
+			} else {
 				w.b = append(w.b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			default:
-				w.b = append(w.b, c)
 			}
-			i++
+			s = s[1:]
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
+		r, n := utf8.DecodeRuneInString(s)
 		switch {
 		case r == utf8.RuneError && n == 1:
 			w.b = append(w.b, `\ufffd`...)
@@ -208,13 +218,21 @@ func (w *jsonWriter) string(s string) *jsonWriter {
 			w.b = append(w.b, `\u202`...)
 			w.b = append(w.b, hex[r&15])
 		default:
-			w.b = append(w.b, s[i:i+n]...)
+			w.b = append(w.b, s[:n]...)
 		}
-		i += n
+		s = s[n:]
 	}
 	w.b = append(w.b, '"')
 	return w
 }
+
+// plainJSON are the bytes that stand in a string as they are, by themselves.
+var plainJSON = func() (plain [256]bool) {
+	for c := 0x20; c < 0x7f; c++ {
+		plain[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
+	}
+	return plain
+}()
 
 func (w *jsonWriter) optional(n *int) *jsonWriter {
 	if n == nil {
@@ -247,13 +265,21 @@ func (w *jsonWriter) run(r *bench.Run) {
 }
 
 func (w *jsonWriter) metric(m *bench.Metric) {
-	info := bench.Lookup(m.Name)
-	w.string(m.Name).raw(`:{"value":`).float(m.Value).raw(`,"raw":`).float(m.Raw).raw(`,"unit":`).string(info.Unit).raw(`,"better":`)
-	if info.Better == bench.Neither {
-		w.raw("null")
-	} else {
-		w.string(string(info.Better))
+	known := w.metrics[m.Name]
+	if known == nil {
+		known = w.newMetric(m.Name)
 	}
+	w.raw(known.head)
+	start := len(w.b)
+	w.float(m.Value)
+	end := len(w.b)
+	w.raw(`,"raw":`)
+	if m.Raw == m.Value {
+		w.b = append(w.b, w.b[start:end]...)
+	} else {
+		w.float(m.Raw)
+	}
+	w.raw(known.unit)
 	w.raw(`,"std":`)
 	if m.HasStd {
 		w.float(m.Std)
@@ -277,6 +303,27 @@ func (w *jsonWriter) metric(m *bench.Metric) {
 		w.raw(`,"derived":true`)
 	}
 	w.raw("}")
+}
+
+func (w *jsonWriter) newMetric(name string) *metricJSON {
+	info := bench.Lookup(name)
+	var head, unit jsonWriter
+	head.string(name).raw(`:{"value":`)
+	unit.raw(`,"unit":`).string(info.Unit).raw(`,"better":`)
+	if info.Better == bench.Neither {
+		unit.raw("null")
+	} else {
+		unit.string(string(info.Better))
+	}
+	known := &metricJSON{string(head.b), string(unit.b)}
+	if w.metrics == nil {
+		w.metrics = map[string]*metricJSON{}
+	}
+	const most = 1 << 12 // names of a log may be made up
+	if len(w.metrics) < most {
+		w.metrics[name] = known
+	}
+	return known
 }
 
 func (w *jsonWriter) finding(f bench.Finding) {
