@@ -2,14 +2,24 @@ package bench
 
 import "strconv"
 
-// AssignIDs gives every run an id made of what was measured and with what, so
-// that it stays the same when a log is moved, renamed or gets more lines above
-// it. Runs that are equal in all of that are counted: the second one ends in -2.
-func AssignIDs(runs []*Run) {
-	seen := make(map[uint64]int, len(runs))
-	var b []byte
+// AssignIDs gives every run an id.
+func AssignIDs(runs []*Run) { new(IDs).Assign(runs) }
+
+// IDs gives runs ids that are made of what was measured and with what, so that
+// they stay the same when a log is moved, renamed or gets more lines above it.
+// Runs that are equal in all of that are counted: the second one ends in -2.
+type IDs struct {
+	seen map[uint64]int
+	b    []byte
+}
+
+// Assign gives the next runs their ids.
+func (ids *IDs) Assign(runs []*Run) {
+	if ids.seen == nil {
+		ids.seen = make(map[uint64]int, len(runs))
+	}
 	for _, r := range runs {
-		b = append(b[:0], r.Source.Tool...)
+		b := append(ids.b[:0], r.Source.Tool...)
 		for _, s := range r.Config {
 			if s.From == FromFile || s.From == FromUser {
 				continue
@@ -24,10 +34,11 @@ func AssignIDs(runs []*Run) {
 			b = append(b, m.Name...)
 			b = strconv.AppendFloat(b, m.Raw, 'g', -1, 64)
 		}
+		ids.b = b
 		sum := fnv1a(b) >> 16
-		seen[sum]++
+		ids.seen[sum]++
 		r.ID = hex12(sum)
-		if n := seen[sum]; n > 1 {
+		if n := ids.seen[sum]; n > 1 {
 			r.ID += "-" + strconv.Itoa(n)
 		}
 	}

@@ -64,7 +64,7 @@ func exists(path string) bool {
 
 // A Result is what was read from a set of inputs.
 type Result struct {
-	Runs   []*bench.Run    // in the order of the inputs
+	Runs   []*bench.Run    // in the order of the inputs; none where Each gave them away
 	Errors []bench.Problem // what could not be read
 	Notes  []bench.Problem // what is worth knowing and no error
 
@@ -78,6 +78,7 @@ type file struct {
 	path   string // where to read it
 	name   string // how it is shown
 	walked bool   // found in a folder, not named
+	of     string // the name of the input, the same for all files of a label
 }
 
 // Progress counts what Files has read so far and of how many files, for a
@@ -96,6 +97,16 @@ func (r counted) Read(b []byte) (int, error) {
 // Files reads inputs, several at once. The order of the runs is that of the
 // inputs, whatever finishes first.
 func Files(inputs []Input, stdin io.Reader) *Result {
+	var runs []*bench.Run
+	result := Each(inputs, stdin, func(some []*bench.Run) { runs = append(runs, some...) })
+	result.Runs = runs
+	return result
+}
+
+// Each reads inputs and gives the runs away in the order of Files, some at a
+// time, so that not all of them need to be kept. Where one file may hold a copy
+// of a run in another, they are all known before the first is given.
+func Each(inputs []Input, stdin io.Reader, yield func([]*bench.Run)) *Result {
 	result := &Result{}
 	var files []file
 	for _, in := range inputs {
@@ -108,34 +119,78 @@ func Files(inputs []Input, stdin io.Reader) *Result {
 	}
 	result.Files = len(files)
 	Progress.Of.Add(int64(len(files)))
+	nameInputs(files)
+	atOnce := 128
+	if mayHoldCopies(files) {
+		atOnce = len(files)
+	}
+	rooms := make([]*room, min(runtime.GOMAXPROCS(0), len(files)))
+	var ids bench.IDs
+	empty := 0
+	next := readSomeFiles(files[:min(atOnce, len(files))], stdin, rooms)
+	for len(files) > 0 {
+		some := files[:min(atOnce, len(files))]
+		files = files[len(some):]
+		outcomes := <-next
+		if len(files) > 0 { // they are read while these are looked at
+			next = readSomeFiles(files[:min(atOnce, len(files))], stdin, rooms)
+		}
+		result.Runs = nil
+		for i := range outcomes {
+			result.add(some[i], &outcomes[i], &empty)
+		}
+		result.dropCopies()
+		ids.Assign(result.Runs)
+		yield(result.Runs)
+	}
+	result.Runs = nil
+	if empty > 0 {
+		result.Notes = append(result.Notes, bench.Problem{Message: fmt.Sprintf("%d other files hold no benchmark result", empty)})
+	}
+	return result
+}
+
+// readSomeFiles reads files, as many at once as there are rooms, and gives what
+// was read when all are done.
+func readSomeFiles(files []file, stdin io.Reader, rooms []*room) chan []outcome {
+	done := make(chan []outcome, 1)
 	outcomes := make([]outcome, len(files))
-	var wg sync.WaitGroup
 	var next atomic.Int64
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
+	var wg sync.WaitGroup
+	for i := range rooms {
 		wg.Go(func() {
-			room := newRoom()
-			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				outcomes[i] = readFile(files[i], stdin, room)
+			if rooms[i] == nil {
+				rooms[i] = newRoom()
+			}
+			for k := next.Add(1) - 1; k < int64(len(files)); k = next.Add(1) - 1 {
+				outcomes[k] = readFile(files[k], stdin, rooms[i])
 				Progress.Files.Add(1)
 			}
 		})
 	}
-	wg.Wait()
-	empty := 0
-	names := uniqueNames(files)
-	for i := range outcomes {
-		result.add(files[i], names[i], &outcomes[i], &empty)
+	go func() {
+		wg.Wait()
+		done <- outcomes
+	}()
+	return done
+}
+
+// mayHoldCopies reports whether a run of one file may be a copy of one in
+// another: only then are they of one label or stem, or one sums up others.
+func mayHoldCopies(files []file) bool {
+	labels, stems := make(map[string]bool, len(files)), make(map[string]bool, len(files))
+	for _, f := range files {
+		s := stem(f.name)
+		if labels[f.of] || stems[s] || isSummary(f.name) {
+			return true
+		}
+		labels[f.of], stems[s] = true, true
 	}
-	result.dropCopies()
-	if empty > 0 {
-		result.Notes = append(result.Notes, bench.Problem{Message: fmt.Sprintf("%d other files hold no benchmark result", empty)})
-	}
-	bench.AssignIDs(result.Runs)
-	return result
+	return false
 }
 
 // add takes what was read from one file.
-func (res *Result) add(f file, name string, d *outcome, empty *int) {
+func (res *Result) add(f file, d *outcome, empty *int) {
 	if len(d.runs) > 0 {
 		res.WithRuns++
 	}
@@ -159,7 +214,7 @@ func (res *Result) add(f file, name string, d *outcome, empty *int) {
 		}
 	}
 	for _, r := range d.runs {
-		r.Input = name
+		r.Input = f.of
 		if r.Label == "" {
 			r.Label = r.Input
 		}
@@ -172,10 +227,9 @@ func (res *Result) add(f file, name string, d *outcome, empty *int) {
 	}
 }
 
-// uniqueNames names inputs without a label by their files: without folder and
+// nameInputs names inputs without a label by their files: without folder and
 // extension where that tells them apart, with them where it does not.
-func uniqueNames(files []file) []string {
-	names := make([]string, len(files))
+func nameInputs(files []file) {
 	forms := []func(path string) string{
 		stem,
 		func(path string) string { return printable(filepath.Base(path)) },
@@ -184,31 +238,27 @@ func uniqueNames(files []file) []string {
 		},
 		printable,
 	}
-	left := make([]int, 0, len(files))
-	for i, f := range files {
-		if names[i] = f.input.Label; names[i] == "" {
-			left = append(left, i)
+	left := make([]*file, 0, len(files))
+	for i := range files {
+		f := &files[i]
+		if f.of = f.input.Label; f.of == "" {
+			left = append(left, f)
 		}
 	}
 	for n, form := range forms {
-		byName := map[string][]int{}
-		for _, i := range left {
-			byName[form(files[i].name)] = append(byName[form(files[i].name)], i)
-		}
-		var still []int
-		for _, i := range left {
-			name := form(files[i].name)
-			same := byName[name]
-			// The same file twice stays one name.
-			if len(same) == 1 || n == len(forms)-1 || !slices.ContainsFunc(same, func(k int) bool { return files[k].name != files[i].name }) {
-				names[i] = name
-				continue
+		// The first file of each name, nil where there are others of it. The same
+		// file twice stays one name.
+		byName := make(map[string]*file, len(left))
+		for _, f := range left {
+			name := form(f.name)
+			f.of = name
+			if other, ok := byName[name]; ok && (other == nil || other.name != f.name) {
+				f = nil
 			}
-			still = append(still, i)
+			byName[name] = f
 		}
-		left = still
+		left = slices.DeleteFunc(left, func(f *file) bool { return byName[f.of] != nil || n == len(forms)-1 })
 	}
-	return names
 }
 
 // dropCopies drops results that stand in two files under one label, or under
@@ -286,8 +336,12 @@ func sameLabel(a, b *bench.Run) bool {
 // sumsUp reports whether a file is one of those in which vllm bench sweep
 // collects the runs that it saves beside and below it.
 func sumsUp(summary, file string) bool {
-	name := path.Base(summary)
-	return (strings.HasPrefix(name, "summary.") || strings.HasPrefix(name, "SLA--")) && strings.HasPrefix(path.Dir(file)+"/", path.Dir(summary)+"/")
+	return isSummary(summary) && strings.HasPrefix(path.Dir(file)+"/", path.Dir(summary)+"/")
+}
+
+func isSummary(file string) bool {
+	name := path.Base(file)
+	return strings.HasPrefix(name, "summary.") || strings.HasPrefix(name, "SLA--")
 }
 
 // sameFigures reports whether two runs have the same figures, one of them maybe
@@ -360,7 +414,7 @@ func InputName(path string) string {
 // expand finds the files of an input.
 func expand(in Input, result *Result) ([]file, error) {
 	if in.Path == "-" {
-		return []file{{in, "-", "stdin", false}}, nil
+		return []file{{input: in, path: "-", name: "stdin"}}, nil
 	}
 	info, err := os.Stat(in.Path)
 	if err != nil {
@@ -384,7 +438,7 @@ func expand(in Input, result *Result) ([]file, error) {
 		return all, nil
 	}
 	if !info.IsDir() {
-		return []file{{in, in.Path, ShownPath(in.Path), false}}, nil
+		return []file{{input: in, path: in.Path, name: ShownPath(in.Path)}}, nil
 	}
 	var files []file
 	root, shown := in.Path, ShownPath(in.Path)
@@ -406,7 +460,7 @@ func expand(in Input, result *Result) ([]file, error) {
 			return nil
 		}
 		if e.Type().IsRegular() {
-			files = append(files, file{in, path, shownBelow(shown, root, path), true})
+			files = append(files, file{input: in, path: path, name: shownBelow(shown, root, path), walked: true})
 			return nil
 		}
 		info, err := os.Stat(path) // through a symbolic link
@@ -418,7 +472,7 @@ func expand(in Input, result *Result) ([]file, error) {
 		case !info.Mode().IsRegular():
 			result.Notes = append(result.Notes, bench.Problem{File: ShownPath(path), Message: "neither a file nor a folder: skipped"})
 		default:
-			files = append(files, file{in, path, ShownPath(path), true})
+			files = append(files, file{input: in, path: path, name: ShownPath(path), walked: true})
 		}
 		return nil
 	})
@@ -507,7 +561,7 @@ func Reader(r io.Reader, name string) *Result {
 		d.errs = append(d.errs, bench.Problem{File: name, Message: reason(err)})
 	}
 	empty := 0
-	result.add(file{name: name}, stem(name), &d.outcome, &empty)
+	result.add(file{name: name, of: stem(name)}, &d.outcome, &empty)
 	bench.AssignIDs(result.Runs)
 	return result
 }

@@ -18,10 +18,29 @@ const Schema = "benchreport/v1"
 
 // RunsJSON writes runs and the problems met on the way as JSON, a run a line.
 func RunsJSON(out io.Writer, runs []*bench.Run, problems []bench.Problem) error {
-	w := jsonWriter{out: bufio.NewWriterSize(out, 64<<10)}
-	w.runs(runs, problems)
-	w.raw("}\n")
-	return w.flush()
+	w := NewRunsWriter(out)
+	w.Write(runs)
+	return w.Close(problems)
+}
+
+// A RunsWriter writes what RunsJSON does, some runs at a time.
+type RunsWriter struct{ w jsonWriter }
+
+// NewRunsWriter begins such a list.
+func NewRunsWriter(out io.Writer) *RunsWriter {
+	w := &RunsWriter{jsonWriter{out: bufio.NewWriterSize(out, 64<<10)}}
+	w.w.beginRuns()
+	return w
+}
+
+// Write writes the next runs.
+func (w *RunsWriter) Write(runs []*bench.Run) { w.w.someRuns(runs) }
+
+// Close ends the list. It returns the first error of all that was written.
+func (w *RunsWriter) Close(problems []bench.Problem) error {
+	w.w.endRuns(problems)
+	w.w.raw("}\n")
+	return w.w.flush()
 }
 
 // CompareJSON writes a comparison as JSON: the runs, the comparisons with the
@@ -49,7 +68,9 @@ func GateJSON(out io.Writer, g *analyze.Gate, problems []bench.Problem) error {
 
 func comparisonJSON(out io.Writer, rep *analyze.Report, problems []bench.Problem, comparisons []analyze.Comparison, missing []analyze.GateResult, passed bool) error {
 	w := jsonWriter{out: bufio.NewWriterSize(out, 64<<10)}
-	w.runs(rep.Runs, problems)
+	w.beginRuns()
+	w.someRuns(rep.Runs)
+	w.endRuns(problems)
 	w.raw(",\n\"comparisons\":[")
 	for i, c := range comparisons {
 		w.comma(i).raw("\n").comparison(c)
@@ -107,13 +128,20 @@ func (w *jsonWriter) orNull(s string) *jsonWriter {
 	return w.string(s)
 }
 
-// runs writes the schema, the runs and the problems; the object stays open.
-func (w *jsonWriter) runs(runs []*bench.Run, problems []bench.Problem) {
+// beginRuns, someRuns and endRuns write the schema, the runs and the problems;
+// the object stays open.
+func (w *jsonWriter) beginRuns() {
 	w.raw(`{"schema":`).string(Schema).raw(",\n\"runs\":[")
-	for i, r := range runs {
-		w.comma(i).raw("\n")
-		w.run(r)
+}
+
+func (w *jsonWriter) someRuns(runs []*bench.Run) {
+	for _, r := range runs {
+		w.comma(w.written).raw("\n").run(r)
+		w.written++
 	}
+}
+
+func (w *jsonWriter) endRuns(problems []bench.Problem) {
 	w.raw("],\n\"errors\":[")
 	w.problems(problems)
 	w.raw("]")
@@ -131,6 +159,7 @@ type jsonWriter struct {
 	out     *bufio.Writer
 	b       []byte
 	err     error
+	written int // runs
 	metrics map[string]*metricJSON
 }
 

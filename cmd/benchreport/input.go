@@ -50,41 +50,77 @@ func (f *inputFlags) load(a *app) ([]*bench.Run, []bench.Problem, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var all []*bench.Run
+	result, err := f.read(a, func(some []*bench.Run) { all = append(all, some...) })
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := analyze.SetReplicas(all, f.Replicas); err != nil {
+		return nil, nil, err
+	}
+	f.normalize(all)
+	if len(all) > 0 {
+		if err := keep.Check(all); err != nil {
+			return nil, nil, err
+		}
+	}
+	runs := keep.Filter(all)
+	if len(runs) == 0 && len(all) > 0 {
+		a.say("none of %d runs fits --where", len(all))
+		a.status = exitTrouble
+	}
+	return runs, result.Errors, nil
+}
+
+// each does what load does, and gives the runs away as they are read, some at a
+// time, where nothing is asked that only all of them can answer.
+func (f *inputFlags) each(a *app, yield func([]*bench.Run)) ([]bench.Problem, error) {
+	if len(f.Where) > 0 || len(f.Replicas) > 0 || isTerminal(a.stdout) { // which shows the progress too
+		runs, problems, err := f.load(a)
+		yield(runs)
+		return problems, err
+	}
+	result, err := f.read(a, func(some []*bench.Run) {
+		f.normalize(some)
+		yield(some)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return result.Errors, nil
+}
+
+func (f *inputFlags) normalize(runs []*bench.Run) {
+	if !f.NoNormalize {
+		analyze.Normalize(runs)
+	}
+}
+
+// read reads the inputs and tells what was wrong with them.
+func (f *inputFlags) read(a *app, yield func([]*bench.Run)) (*parse.Result, error) {
 	var inputs []parse.Input
 	for _, arg := range f.Inputs {
 		in, err := parse.ParseInput(arg)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		in.Tables = f.Tables
 		inputs = append(inputs, in)
 	}
-	result := a.read(inputs)
+	runs := 0
+	result := a.readEach(inputs, func(some []*bench.Run) {
+		runs += len(some)
+		yield(some)
+	})
 	a.tell(result)
 	if result.WithRuns < len(f.Inputs) && result.WithRuns > 0 {
 		a.say("found results in %d of %d inputs", result.WithRuns, len(f.Inputs))
 	}
-	if len(result.Runs) == 0 {
+	if runs == 0 {
 		a.say("no benchmark result in any input (benchreport formats lists what is read)")
 		a.status = exitTrouble
 	} else if len(result.Errors) > 0 && !f.Lenient {
 		a.status = exitTrouble
 	}
-	if err := analyze.SetReplicas(result.Runs, f.Replicas); err != nil {
-		return nil, nil, err
-	}
-	if !f.NoNormalize {
-		analyze.Normalize(result.Runs)
-	}
-	if len(result.Runs) > 0 {
-		if err := keep.Check(result.Runs); err != nil {
-			return nil, nil, err
-		}
-	}
-	runs := keep.Filter(result.Runs)
-	if len(runs) == 0 && len(result.Runs) > 0 {
-		a.say("none of %d runs fits --where", len(result.Runs))
-		a.status = exitTrouble
-	}
-	return runs, result.Errors, nil
+	return result, nil
 }

@@ -6,15 +6,24 @@ import (
 	"os"
 	"time"
 
+	"github.com/benchreport/benchreport/bench"
 	"github.com/benchreport/benchreport/parse"
 )
 
 // read reads inputs, and shows on a terminal how far it is when that takes long.
 func (a *app) read(inputs []parse.Input) *parse.Result {
+	var runs []*bench.Run
+	result := a.readEach(inputs, func(some []*bench.Run) { runs = append(runs, some...) })
+	result.Runs = runs
+	return result
+}
+
+// readEach does the same and gives the runs away as they are read.
+func (a *app) readEach(inputs []parse.Input, yield func([]*bench.Run)) *parse.Result {
 	if isTerminal(a.stderr) {
 		defer showProgress(a.stderr, time.Second, time.Second/5)()
 	}
-	return parse.Files(inputs, a.stdin)
+	return parse.Each(inputs, a.stdin, yield)
 }
 
 // clearLine goes to the start of a line of a terminal and empties it.

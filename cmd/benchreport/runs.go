@@ -21,13 +21,19 @@ func (c *runsCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	runs, problems, err := c.load(a)
+	if c.Format == "json" {
+		w := render.NewRunsWriter(out)
+		problems, err := c.each(a, w.Write)
+		if err != nil {
+			return out.abandon(err)
+		}
+		return out.close(w.Close(problems))
+	}
+	runs, _, err := c.load(a)
 	if err != nil {
 		return out.abandon(err)
 	}
 	switch c.Format {
-	case "json":
-		err = render.RunsJSON(out, runs, problems)
 	case "csv":
 		err = render.RunsCSV(out, runs)
 	case "md":
