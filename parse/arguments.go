@@ -19,25 +19,31 @@ func pythonArgs(s string, yield func(key, value string)) {
 		if i >= len(s) {
 			return
 		}
-		key := strings.Trim(s[start:i], " '\"")
+		key := s[start:i]
 		if s[i] == ',' {
 			continue
 		}
 		i = skipAny(s, i+1, " ")
 		value, next := pythonValue(s, i)
 		i = next
-		key = strings.TrimLeft(key, ". ") // ", ... tensor_parallel_size=3" of a shortened line
-		if value != "" && isName(key) {
+		if value == "" {
+			continue
+		}
+		if key == "" || aroundKey[key[0]] || aroundKey[key[len(key)-1]] { // quoted, or ", ... tensor_parallel_size=3" of a shortened line
+			key = strings.TrimLeft(strings.Trim(key, " '\""), ". ")
+		}
+		if isName(key) {
 			yield(key, value)
 		}
 	}
 }
 
-// endsKey are the bytes at which the key of an argument ends, inValue those
-// within a value that are not passed over.
+// endsKey are the bytes at which the key of an argument ends, aroundKey those that
+// are no part of it, inValue those within a value that are not passed over.
 var (
-	endsKey = byteSet("=:,")
-	inValue = byteSet("'\"([{<)]}>,")
+	endsKey   = byteSet("=:,")
+	aroundKey = byteSet(" '\".")
+	inValue   = byteSet("'\"([{<)]}>,")
 )
 
 func byteSet(members string) (set [256]bool) {
@@ -226,7 +232,7 @@ func (a *argument) read(value string) string {
 
 // settingValue is a value as it is kept, "" where it does not fit its key.
 func settingValue(key, value string) string {
-	if !fitsKey(key, value) {
+	if value == "" || !fitsKey(key, value) {
 		return ""
 	}
 	return redact(key, tidyValue(key, value))
@@ -258,10 +264,11 @@ func (args *arguments) build(c, all bench.Config, from bench.From) bench.Config 
 		kind = datasetKind(dataset)
 		c.Add("dataset", args.of("dataset").is(dataset), from)
 		for _, which := range [...]string{"input", "output"} {
-			c.Add(which+"_len", settingValue(which+"_len", all.Get(kind+"_"+which+"_len")), from)
-			c.Add(which+"_len", settingValue(which+"_len", all.Get(kind+"_"+which)), from) // argparse takes the short form
-			if dataset == "image" {                                                        // SGLang: the text beside the images
-				c.Add(which+"_len", settingValue(which+"_len", all.Get("random_"+which+"_len")), from)
+			key := which + "_len"
+			c.Add(key, settingValue(key, ofDataset(all, kind, key)), from)
+			c.Add(key, settingValue(key, ofDataset(all, kind, which)), from) // argparse takes the short form
+			if dataset == "image" {                                          // SGLang: the text beside the images
+				c.Add(key, settingValue(key, ofDataset(all, "random", key)), from)
 			}
 		}
 	}
@@ -275,6 +282,17 @@ func (args *arguments) build(c, all bench.Config, from bench.From) bench.Config 
 		}
 	}
 	return c
+}
+
+// ofDataset is the argument of a kind of dataset: random_input_len.
+func ofDataset(all bench.Config, kind, name string) string {
+	for i := range all {
+		key := all[i].Key
+		if len(key) == len(kind)+1+len(name) && key[len(kind)] == '_' && key[:len(kind)] == kind && key[len(kind)+1:] == name {
+			return all[i].Value
+		}
+	}
+	return ""
 }
 
 // datasetKind is the prefix of a dataset's arguments: random for random-ids.

@@ -439,6 +439,9 @@ func (c *context) startArgs(d *document, l line) {
 func balanced(s string) bool {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
+		if !inBalance[s[i]] {
+			continue
+		}
 		switch c := s[i]; {
 		case quote != 0:
 			if c == '\\' {
@@ -456,6 +459,9 @@ func balanced(s string) bool {
 	}
 	return depth <= 0
 }
+
+// inBalance are the bytes that balanced looks at.
+var inBalance = byteSet("'\"()\\")
 
 // A claim is something of the context that may hold for a run.
 type claim struct {

@@ -275,6 +275,17 @@ func trimEnd(b []byte) []byte {
 	return b
 }
 
+// trimBytes is bytes.Trim with a set that need not be made for each line.
+func trimBytes(b []byte, set *[256]bool) []byte {
+	for len(b) > 0 && set[b[len(b)-1]] {
+		b = b[:len(b)-1]
+	}
+	for len(b) > 0 && set[b[0]] {
+		b = b[1:]
+	}
+	return b
+}
+
 // text reads one clean line.
 func (d *document) text(l line) {
 	b, number := l.text, l.number

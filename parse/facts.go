@@ -176,8 +176,10 @@ func fileFacts(file string) bench.Config {
 			c.Add(p.key, value, bench.FromFile)
 		}
 	}
-	if m := fileConcurrency().FindStringSubmatch(base); m != nil {
-		c.Add("concurrency", m[1], bench.FromFile)
+	if strings.IndexByte(base, 'c') >= 0 {
+		if m := fileConcurrency().FindStringSubmatch(base); m != nil {
+			c.Add("concurrency", m[1], bench.FromFile)
+		}
 	}
 	c.Add("quant", quantIn(base), bench.FromFile)
 	c.Add("engine", engineIn(base), bench.FromFile)

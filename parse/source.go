@@ -223,6 +223,9 @@ func unclean(b []byte) bool {
 
 // scrub removes escape sequences and NULs from a line.
 func (s *source) scrub(text []byte) []byte {
+	if bytes.IndexByte(text, 0x1b) < 0 && bytes.IndexByte(text, 0) < 0 {
+		return text
+	}
 	out := s.clean[:0]
 	for i := 0; i < len(text); {
 		switch c := text[i]; c {

@@ -123,8 +123,8 @@ func afterLevel(b []byte) []byte {
 
 // containerLen is the length of `name-1  | ` at the start of a line.
 func containerLen(b []byte) int {
-	i := bytes.Index(b[:min(len(b), 48)], []byte(" | "))
-	if i < 0 {
+	i := bytes.IndexByte(b[:min(len(b), 48)], '|') - 1
+	if i < 0 || b[i] != ' ' || i+2 >= len(b) || b[i+2] != ' ' {
 		return 0
 	}
 	name := bytes.TrimRight(b[:i], " ")

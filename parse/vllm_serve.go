@@ -214,8 +214,8 @@ func (s *serveBlock) line(d *document, l line) verdict {
 	if colon <= 0 || colon > 60 {
 		return s.stray()
 	}
-	label := d.serveLabel(bytes.Trim(l.msg[:colon], "*_` "))
-	value := string(bytes.Trim(l.msg[colon+1:], " \t`*"))
+	label := d.serveLabel(trimBytes(l.msg[:colon], &aroundLabel))
+	value := string(trimBytes(l.msg[colon+1:], &aroundValue))
 	if hasPrefix(l.msg, "Namespace(") || !s.set(d, label, value, l.number) {
 		return s.stray()
 	}
@@ -223,6 +223,9 @@ func (s *serveBlock) line(d *document, l line) verdict {
 	s.run.Source.EndLine = l.number
 	return taken
 }
+
+// aroundLabel and aroundValue are what Markdown and blanks put around them.
+var aroundLabel, aroundValue = byteSet("*_` "), byteSet(" \t`*")
 
 // A serveLabel is what is known of a label in a serving block, whatever its value.
 type serveLabel struct {
