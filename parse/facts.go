@@ -14,7 +14,7 @@ import (
 // comments and file names. The first group is the value.
 var factPatterns = sync.OnceValue(func() []factPattern {
 	p := func(key, words, expr string) factPattern {
-		return factPattern{key, strings.Split(words, "|"), regexp.MustCompile(`(?i)` + expr)}
+		return factPattern{key, strings.Split(words, "|"), sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + expr) })}
 	}
 	return []factPattern{
 		p("replicas", "tp", `\btp\s*=?\s*\d+\s*[x×]\s*(\d+)\b`),
@@ -39,7 +39,7 @@ var factPatterns = sync.OnceValue(func() []factPattern {
 type factPattern struct {
 	key   string
 	words []string // one of which stands in every match
-	expr  *regexp.Regexp
+	expr  func() *regexp.Regexp
 }
 
 // find returns what a text says of the key: the match and its value. The text is
@@ -48,7 +48,7 @@ type factPattern struct {
 func (p *factPattern) find(text, lower string) (match, value string) {
 	for _, w := range p.words {
 		if strings.Contains(lower, w) {
-			if m := p.expr.FindStringSubmatch(text); m != nil {
+			if m := p.expr().FindStringSubmatch(text); m != nil {
 				return m[0], m[1]
 			}
 			break

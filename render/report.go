@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	texttemplate "text/template"
 
 	"github.com/benchreport/benchreport/analyze"
@@ -86,7 +87,7 @@ func ReportMarkdown(w io.Writer, rep *analyze.Report, figures map[*analyze.Secti
 		return err
 	}
 	// Parts that are empty leave their empty lines behind.
-	md := blankLines.ReplaceAll(bytes.TrimSpace(out.Bytes()), []byte("\n\n"))
+	md := blankLines().ReplaceAll(bytes.TrimSpace(out.Bytes()), []byte("\n\n"))
 	_, err = w.Write(append(md, '\n'))
 	return err
 }
@@ -98,7 +99,7 @@ func CheckTemplate(name, text string) error {
 	return err
 }
 
-var blankLines = regexp.MustCompile(`\n{3,}`)
+var blankLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n{3,}`) })
 
 // ReportHTML writes a report as one page that needs nothing else: pictures,
 // style and script are inside, and what stands in a log is text.

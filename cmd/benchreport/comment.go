@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/benchreport/benchreport/analyze"
@@ -37,7 +38,12 @@ func (commentCmd) Help() string {
 	return "The token comes from GITHUB_TOKEN, GITLAB_TOKEN or GITEA_TOKEN.\n\nExamples:\n  benchreport comment --dry-run --base testdata/llama-bench/old.sql \\\n    --head testdata/llama-bench/new.sql\n  benchreport comment --dry-run --base testdata/llama-bench/old.sql \\\n    --head testdata/llama-bench/new.sql --noise 0.1% --key nightly"
 }
 
-var keyForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+// lazily compiles an expression when it is first used: none is at start-up.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+var keyForm = lazily(`^[A-Za-z0-9._-]{1,64}$`)
 
 // marker is the invisible first line by which a comment is found again. A key
 // cannot end it early.
@@ -45,7 +51,7 @@ func (c *commentCmd) marker() string { return "<!-- benchreport:" + c.Key + " --
 
 // Run posts the comment.
 func (c *commentCmd) Run(a *app) error {
-	if !keyForm.MatchString(c.Key) || strings.Contains(c.Key, "--") {
+	if !keyForm().MatchString(c.Key) || strings.Contains(c.Key, "--") {
 		return fmt.Errorf("--key: expected letters, digits, dots and dashes, found %q", c.Key)
 	}
 	var client *forge.Client
@@ -163,7 +169,7 @@ func (c *commentCmd) client(env func(string) string) (*forge.Client, error) {
 		return nil, errors.New("--api-url: expected the address of the API")
 	case f.Repo == "":
 		return nil, errors.New("--repo: expected OWNER/NAME")
-	case kind != "gitlab" && (!ok || !repoPart.MatchString(owner) || !repoPart.MatchString(name) || strings.Trim(owner, ".") == "" || strings.Trim(name, ".") == ""):
+	case kind != "gitlab" && (!ok || !repoPart().MatchString(owner) || !repoPart().MatchString(name) || strings.Trim(owner, ".") == "" || strings.Trim(name, ".") == ""):
 		return nil, fmt.Errorf("--repo: expected OWNER/NAME, found %q", f.Repo)
 	case f.Number <= 0:
 		return nil, errors.New("--pr: expected the number of a pull or merge request: this job is not of one")
@@ -171,7 +177,7 @@ func (c *commentCmd) client(env func(string) string) (*forge.Client, error) {
 	return f, nil
 }
 
-var repoPart = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+var repoPart = lazily(`^[A-Za-z0-9._-]+$`)
 
 // eventNumber is the number of the pull request that a GitHub Actions job runs
 // for, 0 if none.
@@ -203,13 +209,13 @@ func eventNumber(path string) int {
 }
 
 var (
-	anyMarker = regexp.MustCompile(`^<!-- benchreport:[A-Za-z0-9._-]{1,64} -->\n`)
-	verdict   = regexp.MustCompile(`^### (🔴|🟢|⚪) (not passed|passed): of [0-9]+ results? `)
+	anyMarker = lazily(`^<!-- benchreport:[A-Za-z0-9._-]{1,64} -->\n`)
+	verdict   = lazily(`^### (🔴|🟢|⚪) (not passed|passed): of [0-9]+ results? `)
 	ownParts  = strings.NewReplacer("<details>", "", "</details>", "", "<summary>", "", "</summary>", "", "&lt;", "", "&gt;", "", "&amp;", "")
-	escapes   = regexp.MustCompile("\\\\[\\\\\\[\\]!`*_|~${}]")
+	escapes   = lazily("\\\\[\\\\\\[\\]!`*_|~${}]")
 	// What is never in a report of ours, since it is escaped there: tags and
 	// entities, links, pictures, mentions, references, addresses, code.
-	foreign = regexp.MustCompile("[<&`]|\\]\\(|\\]\\[|\\]:|!\\[|@[A-Za-z0-9]|#[0-9]|://|(?i:www\\.[a-z0-9])")
+	foreign = lazily("[<&`]|\\]\\(|\\]\\[|\\]:|!\\[|@[A-Za-z0-9]|#[0-9]|://|(?i:www\\.[a-z0-9])")
 )
 
 // readReport reads a report that another step made. That step may have run code
@@ -227,8 +233,8 @@ func readReport(name string) (string, error) {
 	if len(text) > forge.Limit {
 		return "", fmt.Errorf("--from: %s: expected a report of at most %d bytes", name, forge.Limit)
 	}
-	at := anyMarker.FindIndex(text)
-	if at == nil || !utf8.Valid(text) || !verdict.Match(text[at[1]:]) {
+	at := anyMarker().FindIndex(text)
+	if at == nil || !utf8.Valid(text) || !verdict().Match(text[at[1]:]) {
 		return "", fmt.Errorf("--from: %s:1: expected a report made by benchreport comment --dry-run, found something else", name)
 	}
 	body := string(text[at[1]:])
@@ -237,7 +243,7 @@ func readReport(name string) (string, error) {
 		if strings.HasPrefix(line, "    benchreport ") && i > 1 && lines[i-1] == "" && strings.HasPrefix(lines[i-2], "Left out, ") {
 			continue // a command behind a paragraph is code, in which nothing counts
 		}
-		if bad := foreign.FindString(escapes.ReplaceAllString(ownParts.Replace(line), "")); bad != "" {
+		if bad := foreign().FindString(escapes().ReplaceAllString(ownParts.Replace(line), "")); bad != "" {
 			return "", fmt.Errorf("--from: %s:%d: expected what a report holds, found %q", name, i+2, bad)
 		}
 	}
