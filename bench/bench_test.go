@@ -2,6 +2,8 @@ package bench
 
 import (
 	"math"
+	"math/rand/v2"
+	"strconv"
 	"testing"
 )
 
@@ -94,5 +96,27 @@ func TestFormatDecimals(t *testing.T) {
 		if got := FormatDecimals(tc.x, tc.decimals); got != tc.want {
 			t.Errorf("%v with %d decimals: %s, want %s", tc.x, tc.decimals, got, tc.want)
 		}
+	}
+}
+
+// AppendExact writes what strconv writes.
+func TestAppendExact(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	check := func(x float64) {
+		t.Helper()
+		if got, want := string(AppendExact(nil, x)), strconv.FormatFloat(x, 'f', -1, 64); got != want {
+			t.Fatalf("%v is written %s, want %s", x, got, want)
+		}
+	}
+	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 0.01, 0.29, 1.005, 1.15, 4.35, 100, 1e13, 9999999999999.99, 1e15, 1e21, 1e300, 5e-324, 1.1e-7, math.MaxFloat64} {
+		check(x)
+		check(-x)
+	}
+	for range 20000 {
+		hundredths := float64(random.Int64N(1 << random.IntN(60)))
+		check(hundredths / 100)
+		check(math.Nextafter(hundredths/100, 0))
+		check(hundredths / 1000)
+		check(math.Float64frombits(random.Uint64() &^ (1 << 62)))
 	}
 }

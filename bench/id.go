@@ -1,6 +1,9 @@
 package bench
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // AssignIDs gives every run an id.
 func AssignIDs(runs []*Run) { new(IDs).Assign(runs) }
@@ -32,7 +35,11 @@ func (ids *IDs) Assign(runs []*Run) {
 		for _, m := range r.Metrics {
 			b = append(b, 1)
 			b = append(b, m.Name...)
-			b = strconv.AppendFloat(b, m.Raw, 'g', -1, 64)
+			if a := math.Abs(m.Raw); a >= 1e-4 && a < 1e6 { // where the next has no exponent either
+				b = AppendExact(b, m.Raw)
+			} else {
+				b = strconv.AppendFloat(b, m.Raw, 'g', -1, 64)
+			}
 		}
 		ids.b = b
 		sum := fnv1a(b) >> 16

@@ -41,14 +41,14 @@ type Source struct {
 // in the table of known metrics.
 type Metric struct {
 	Name     string
-	Value    float64 // after normalization
-	Raw      float64 // as logged
-	Std      float64 // spread or standard error; counts only if HasStd
-	HasStd   bool
+	Value    float64   // after normalization
+	Raw      float64   // as logged
+	Std      float64   // spread or standard error; counts only if HasStd
 	N        int       // samples behind Value; 0 where the log does not say
 	Samples  []float64 // values of repetitions, where the log has them
 	Decimals int       // digits after the point in the log; -1 for full precision
-	Derived  bool      // computed by us from other figures of the log
+	HasStd   bool
+	Derived  bool // computed by us from other figures of the log
 }
 
 // A Series is a measurement over time. Each value is the mean over Step

@@ -11,7 +11,7 @@ import (
 // Only scalars are kept; None is an argument that was not given.
 func pythonArgs(s string, yield func(key, value string)) {
 	for i := 0; i < len(s); {
-		i = skipAny(s, i, " ,{\t")
+		i = skipAny(s, i, &beforeKey)
 		start := i
 		for i < len(s) && !endsKey[s[i]] {
 			i++
@@ -23,7 +23,7 @@ func pythonArgs(s string, yield func(key, value string)) {
 		if s[i] == ',' {
 			continue
 		}
-		i = skipAny(s, i+1, " ")
+		i = skipAny(s, i+1, &blanks)
 		value, next := pythonValue(s, i)
 		i = next
 		if value == "" {
@@ -38,9 +38,12 @@ func pythonArgs(s string, yield func(key, value string)) {
 	}
 }
 
-// endsKey are the bytes at which the key of an argument ends, aroundKey those that
-// are no part of it, inValue those within a value that are not passed over.
+// beforeKey are the bytes in front of the key of an argument, endsKey those at
+// which it ends, aroundKey those that are no part of it, inValue those within a
+// value that are not passed over.
 var (
+	blanks    = byteSet(" ")
+	beforeKey = byteSet(" ,{\t")
 	endsKey   = byteSet("=:,")
 	aroundKey = byteSet(" '\".")
 	inValue   = byteSet("'\"([{<)]}>,")
@@ -64,8 +67,8 @@ func isName(s string) bool {
 	return s != ""
 }
 
-func skipAny(s string, i int, set string) int {
-	for i < len(s) && strings.IndexByte(set, s[i]) >= 0 {
+func skipAny(s string, i int, set *[256]bool) int {
+	for i < len(s) && set[s[i]] {
 		i++
 	}
 	return i
@@ -143,7 +146,7 @@ func scalar(v string) string {
 
 // line reads the arguments of a benchmark into settings. The lengths that belong
 // to its dataset become input_len and output_len; those of other datasets, which
-// argparse fills with defaults, are dropped.
+// argparse fills with defaults, are dropped. They are good until the next call.
 func (args *arguments) line(s string, from bench.From) bench.Config {
 	open := strings.IndexAny(s, "({")
 	if open < 0 {
@@ -151,7 +154,8 @@ func (args *arguments) line(s string, from bench.From) bench.Config {
 	}
 	args.all = args.all[:0]
 	pythonArgs(s[open+1:], func(key, value string) { args.all.Add(key, value, from) })
-	return args.settings(args.all, from)
+	args.made = args.build(args.made[:0], args.all, from)
+	return args.made
 }
 
 // datasetArgs are prefixes of arguments that count only for their dataset.

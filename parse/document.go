@@ -32,27 +32,28 @@ type document struct {
 	json  *jsonReader
 	csv   *csvTable
 
-	pending  pending // what was said for the next run
-	spec     specLines
-	engine   engineLines
-	sglang   sglangLines
-	batches  batchCases
-	cases    map[string]bool // of sglang-offline, printed so far
-	turns    *turnStats
-	records  pytorchRecords
-	untitled []*bench.Run // serving blocks without a title
-	llama    llamaState
-	process  llamaProcess
-	timings  timings
-	ppl      perplexityState
-	benchy   benchyState
-	locust   locustState
-	eval     evalModel
-	guide    guideState
-	perfPart int // the line of a title whose table is not read
-	room     *room
-	inJSON   bool
-	lineBase int // for a nested document: the line its text stands on
+	pending     pending      // what was said for the next run
+	pendingArgs bench.Config // room for its arguments
+	spec        specLines
+	engine      engineLines
+	sglang      sglangLines
+	batches     batchCases
+	cases       map[string]bool // of sglang-offline, printed so far
+	turns       *turnStats
+	records     pytorchRecords
+	untitled    []*bench.Run // serving blocks without a title
+	llama       llamaState
+	process     llamaProcess
+	timings     timings
+	ppl         perplexityState
+	benchy      benchyState
+	locust      locustState
+	eval        evalModel
+	guide       guideState
+	perfPart    int // the line of a title whose table is not read
+	room        *room
+	inJSON      bool
+	lineBase    int // for a nested document: the line its text stands on
 }
 
 // An outcome is what is kept of a document that was read.
@@ -475,7 +476,7 @@ type reading struct {
 // beside an error of the reader; the document is good until the next one.
 func read(r io.Reader, file string, room *room, how reading) (*document, error) {
 	d := &room.document
-	*d = document{file: file, room: room}
+	*d = document{file: file, room: room, pendingArgs: d.pendingArgs}
 	room.head.Reset(r)
 	if how.textOnly {
 		if head, _ := room.head.Peek(512); isBinary(head) {

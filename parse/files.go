@@ -120,8 +120,8 @@ func Each(inputs []Input, stdin io.Reader, yield func([]*bench.Run)) *Result {
 	result.Files = len(files)
 	Progress.Of.Add(int64(len(files)))
 	nameInputs(files)
-	atOnce := 128
-	if mayHoldCopies(files) {
+	atOnce, copies := 128, mayHoldCopies(files)
+	if copies {
 		atOnce = len(files)
 	}
 	rooms := make([]*room, min(runtime.GOMAXPROCS(0), len(files)))
@@ -135,11 +135,14 @@ func Each(inputs []Input, stdin io.Reader, yield func([]*bench.Run)) *Result {
 		if len(files) > 0 { // they are read while these are looked at
 			next = readSomeFiles(files[:min(atOnce, len(files))], stdin, rooms)
 		}
-		result.Runs = nil
+		result.Runs = make([]*bench.Run, 0, len(some))
 		for i := range outcomes {
+			copies = copies || len(outcomes[i].runs) > 1
 			result.add(some[i], &outcomes[i], &empty)
 		}
-		result.dropCopies()
+		if copies {
+			result.dropCopies()
+		}
 		ids.Assign(result.Runs)
 		yield(result.Runs)
 	}
@@ -519,7 +522,11 @@ func reason(err error) string {
 func readFile(f file, stdin io.Reader, room *room) outcome {
 	in := stdin
 	if f.path != "-" {
-		h, err := os.Open(f.path)
+		open := os.Open
+		if f.walked {
+			open = openFile
+		}
+		h, err := open(f.path)
 		if err != nil {
 			return failed(f.name, err)
 		}

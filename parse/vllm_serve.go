@@ -84,12 +84,14 @@ func readArguments(d *document, l line) bool {
 
 // arguments takes a complete argument line.
 func (d *document) arguments(text string) {
-	d.pending.args = d.room.args.line(text, bench.FromArgs)
+	d.pendingArgs = append(d.pendingArgs[:0], d.room.args.line(text, bench.FromArgs)...)
+	d.pending.args = d.pendingArgs
 	client := "benchmark script"
 	if strings.Contains(text, "subparser='bench'") {
 		client = "vllm bench"
 	}
 	d.pending.args.Add("client", client, bench.FromArgs)
+	d.pendingArgs = d.pending.args
 }
 
 // readProgress reads the settings that a client prints before it starts.
@@ -107,6 +109,10 @@ func readProgress(d *document, l line) bool {
 	}
 	if value == "None" || !plausible(key, value) {
 		return true
+	}
+	if d.pending.log == nil {
+		const lines = 3
+		d.pending.log = make(bench.Config, 0, lines)
 	}
 	d.pending.log.Set(key, tidyValue(key, value), bench.FromLog)
 	return true

@@ -208,11 +208,11 @@ func (w *jsonWriter) float(x float64) *jsonWriter {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return w.raw("null")
 	}
-	format := byte('f')
 	if a := math.Abs(x); a != 0 && (a < 1e-6 || a >= 1e21) {
-		format = 'e'
+		w.b = strconv.AppendFloat(w.b, x, 'e', -1, 64)
+	} else {
+		w.b = bench.AppendExact(w.b, x)
 	}
-	w.b = strconv.AppendFloat(w.b, x, format, -1, 64)
 	return w
 }
 
