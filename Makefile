@@ -6,10 +6,10 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 build: ## build ./benchreport
-	go build -o benchreport ./cmd/benchreport
+	CGO_ENABLED=0 go build -o benchreport ./cmd/benchreport
 
 install: ## install benchreport into your Go bin folder
-	go install ./cmd/benchreport
+	CGO_ENABLED=0 go install ./cmd/benchreport
 
 test: check ## formatting, vet and all tests
 	go test ./...
