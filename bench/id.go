@@ -22,27 +22,25 @@ func (ids *IDs) Assign(runs []*Run) {
 		ids.seen = make(map[uint64]int, len(runs))
 	}
 	for _, r := range runs {
-		b := append(ids.b[:0], r.Source.Tool...)
-		for _, s := range r.Config {
+		h := fnv1a(fnvStart, r.Source.Tool)
+		for i := range r.Config {
+			s := &r.Config[i]
 			if s.From == FromFile || s.From == FromUser {
 				continue
 			}
-			b = append(b, 0)
-			b = append(b, s.Key...)
-			b = append(b, '=')
-			b = append(b, s.Value...)
+			h = fnv1a(fnv1a(h, "\x00"), s.Key)
+			h = fnv1a(fnv1a(h, "="), s.Value)
 		}
-		for _, m := range r.Metrics {
-			b = append(b, 1)
-			b = append(b, m.Name...)
+		for i := range r.Metrics {
+			m := &r.Metrics[i]
 			if a := math.Abs(m.Raw); a >= 1e-4 && a < 1e6 { // where the next has no exponent either
-				b = AppendExact(b, m.Raw)
+				ids.b = AppendExact(ids.b[:0], m.Raw)
 			} else {
-				b = strconv.AppendFloat(b, m.Raw, 'g', -1, 64)
+				ids.b = strconv.AppendFloat(ids.b[:0], m.Raw, 'g', -1, 64)
 			}
+			h = fnv1a(fnv1a(fnv1a(h, "\x01"), m.Name), ids.b)
 		}
-		ids.b = b
-		sum := fnv1a(b) >> 16
+		sum := h >> 16
 		ids.seen[sum]++
 		r.ID = hex12(sum)
 		if n := ids.seen[sum]; n > 1 {
@@ -51,15 +49,16 @@ func (ids *IDs) Assign(runs []*Run) {
 	}
 }
 
-// fnv1a is the 64-bit hash of that name, as hash/fnv has it, without a call a
-// run.
-func fnv1a(b []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, c := range b {
-		h = (h ^ uint64(c)) * 1099511628211
+// fnv1a goes on with the 64-bit hash of that name, as hash/fnv has it, without a
+// call a byte.
+func fnv1a[T string | []byte](h uint64, text T) uint64 {
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * 1099511628211
 	}
 	return h
 }
+
+const fnvStart = 14695981039346656037
 
 func hex12(x uint64) string {
 	var b [12]byte

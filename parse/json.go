@@ -137,8 +137,36 @@ type jsonKey struct {
 	next    *jsonKey // the key that stood behind it last
 
 	// What a format made of the values that the key had: most settings of a
-	// result are those of another one before.
-	made map[string]bench.Config
+	// result are those of another one before, and mostly of the last.
+	made map[string]*remembered
+	last *remembered
+}
+
+// remembered are the settings that were made of a value.
+type remembered struct {
+	text     string
+	settings bench.Config
+}
+
+func (k *jsonKey) remembered(text []byte) *remembered {
+	if k.last == nil || string(text) != k.last.text {
+		known := k.made[string(text)]
+		if known == nil {
+			return nil
+		}
+		k.last = known
+	}
+	return k.last
+}
+
+func (k *jsonKey) remember(known *remembered) {
+	if k.made == nil {
+		k.made = map[string]*remembered{}
+	}
+	if len(k.made) < maxMade {
+		k.made[known.text] = known
+	}
+	k.last = known
 }
 
 // maxMade is how many values are remembered of a key.
@@ -236,17 +264,17 @@ var errJSONEnds = "JSON: expected more, found the end of the file"
 func (j *jsonReader) peek() (byte, error) {
 	s := j.s
 	for {
-		for s.pos < s.end {
-			c := s.buf[s.pos]
+		for i, c := range s.buf[s.pos:s.end] {
 			switch c {
 			case '\n':
 				s.line++
 			case ' ', '\t', '\r':
 			default:
+				s.pos += i
 				return c, nil
 			}
-			s.pos++
 		}
+		s.pos = s.end
 		if !s.fill() {
 			return 0, j.fail("%s", errJSONEnds)
 		}
@@ -521,12 +549,10 @@ func (j *jsonReader) array(l *list, depth int, r *row) error {
 					continue
 				}
 			}
-			// In the lists of lists of a detailed result there are millions.
-			x, ok := 0.0, false
-			if depth > 0 {
-				x, _, ok = quickFloat(text)
-			}
-			if !ok {
+			// In the lists of lists of a detailed result there are millions, whose
+			// last digit is not looked at.
+			x, digits, ok := quickFloat(text)
+			if !ok || digits > 15 && depth == 0 {
 				x, err = strconv.ParseFloat(string(text), 64)
 			}
 			if err != nil {

@@ -412,23 +412,20 @@ func llamaObject(d *document, o *object) bool {
 			if m.kind != jsonString && m.kind != jsonNumber && m.kind != jsonBool {
 				continue
 			}
-			settings, ok := m.met.made[string(m.text)]
-			if !ok {
+			known := m.met.remembered(m.text)
+			if known == nil {
 				if isLlamaFigure(m.key) {
 					continue // another one each time
 				}
 				config := r.Config
 				r.Config = nil
-				add(m.key, d.intern(m.text))
-				settings, r.Config = r.Config, config
-				if m.met.made == nil {
-					m.met.made = map[string]bench.Config{}
-				}
-				if len(m.met.made) < maxMade {
-					m.met.made[string(m.text)] = settings
-				}
+				text := d.intern(m.text)
+				add(m.key, text)
+				known = &remembered{text, r.Config}
+				r.Config = config
+				m.met.remember(known)
 			}
-			r.Config.Merge(settings)
+			r.Config.Merge(known.settings)
 		}
 	}, o.line)
 	if len(r.Metrics) == 0 {
@@ -441,7 +438,7 @@ func llamaObject(d *document, o *object) bool {
 	if ns := o.numbers("samples_ns"); len(ns) > 0 {
 		// samples_ts has six digits; the times are exact.
 		tokens := number64(o.scalar("n_prompt")) + number64(o.scalar("n_gen"))
-		m.N = len(ns)
+		m.N, m.Samples = len(ns), make([]float64, 0, len(ns))
 		for _, x := range ns {
 			if ts := 1e9 * tokens / x; finite(ts) && ts > 0 {
 				m.Samples = append(m.Samples, ts)
@@ -455,8 +452,8 @@ func llamaObject(d *document, o *object) bool {
 }
 
 func number64(s string) float64 {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
+	x, _, ok := readNumber(s)
+	if !ok {
 		return math.NaN()
 	}
 	return x

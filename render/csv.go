@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bufio"
 	"encoding/csv"
 	"io"
 	"strings"
@@ -11,19 +12,57 @@ import (
 // would begin a formula there gets a ' in front, which spreadsheets do not show.
 type csvWriter struct {
 	*csv.Writer
-	row []string
+	out  *bufio.Writer // into which the other writes too
+	row  []string
+	line []byte
 }
 
-func newCSV(w io.Writer) *csvWriter { return &csvWriter{Writer: csv.NewWriter(w)} }
+func newCSV(w io.Writer) *csvWriter {
+	out := bufio.NewWriterSize(w, 64<<10)
+	return &csvWriter{Writer: csv.NewWriter(out), out: out}
+}
 
-// Write writes a row.
+// Write writes a row. Most have cells of letters and digits alone, which are
+// written as they are.
 func (w *csvWriter) Write(row []string) error {
+	line, plain := w.line[:0], true
+	for i := 0; i < len(row) && plain; i++ {
+		line = append(append(line, row[i]...), ',')
+		plain = isPlainCell(row[i])
+	}
+	if w.line = line; plain {
+		line[len(line)-1] = '\n'
+		_, err := w.out.Write(line)
+		return err
+	}
 	w.row = w.row[:0]
 	for _, cell := range row {
 		w.row = append(w.row, defused(cell))
 	}
 	return w.Writer.Write(w.row)
 }
+
+// isPlainCell reports whether a cell needs neither quotes nor to be defused.
+func isPlainCell(cell string) bool {
+	for i := range len(cell) {
+		if !plainCell[cell[i]] {
+			return false
+		}
+	}
+	return cell == "" || !beginsSpecial[cell[0]]
+}
+
+// plainCell are the bytes that a cell may hold, beginsSpecial those of them with
+// which it may not begin.
+var plainCell, beginsSpecial = func() (plain, special [256]bool) {
+	for c := 0x20; c < 0x7f; c++ {
+		plain[c] = c != '"' && c != ',' && c != '\\'
+	}
+	for _, c := range " =+-@" {
+		special[c] = true
+	}
+	return plain, special
+}()
 
 // defused is a cell that no spreadsheet takes for a formula. The first letters
 // are those of the OWASP page on CSV injection; a number may begin with a sign.

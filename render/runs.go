@@ -275,17 +275,22 @@ func count(n int, what string) string {
 // have the prefix config. and a spread the suffix _std.
 func RunsCSV(w io.Writer, runs []*bench.Run) error {
 	config, metrics, spreads := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	var before bench.Config
 	for _, r := range runs {
-		for i := range r.Config {
-			config[r.Config[i].Key] = true
+		if !sameKeys(r.Config, before) {
+			for i := range r.Config {
+				config[r.Config[i].Key] = true
+			}
+			before = r.Config
 		}
 		for i := range r.Metrics {
-			if r.Metrics[i].Name == "completed" {
+			m := &r.Metrics[i]
+			if m.Name == "completed" {
 				continue // has its column
 			}
-			metrics[r.Metrics[i].Name] = true
-			if r.Metrics[i].HasStd {
-				spreads[r.Metrics[i].Name] = true
+			metrics[m.Name] = true
+			if m.HasStd {
+				spreads[m.Name] = true
 			}
 		}
 	}
@@ -316,12 +321,20 @@ func RunsCSV(w io.Writer, runs []*bench.Run) error {
 	for _, k := range configKeys {
 		configPlace[k] = place["config."+k]
 	}
+	var places []int // of the settings of the run before
+	before = nil
 	for _, r := range runs {
 		clear(row)
 		copy(row, []string{r.ID, r.Label, r.Input, r.Source.File, strconv.Itoa(r.Source.Line), strconv.Itoa(r.Source.EndLine), r.Source.Tool, r.Source.Format,
 			optionalInt(r.Completed), optionalInt(r.Attempted), strconv.Itoa(max(r.Replicas, 1))})
+		if !sameKeys(r.Config, before) {
+			before, places = r.Config, places[:0]
+			for i := range r.Config {
+				places = append(places, configPlace[r.Config[i].Key])
+			}
+		}
 		for i := range r.Config {
-			row[configPlace[r.Config[i].Key]] = r.Config[i].Value
+			row[places[i]] = r.Config[i].Value
 		}
 		for i := range r.Metrics {
 			m := &r.Metrics[i]
@@ -345,6 +358,20 @@ func RunsCSV(w io.Writer, runs []*bench.Run) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// sameKeys reports whether two runs have the same settings, whatever their
+// values: those of one file mostly have.
+func sameKeys(a, b bench.Config) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Key != b[i].Key {
+			return false
+		}
+	}
+	return true
 }
 
 func optionalInt(n *int) string {
