@@ -5,21 +5,26 @@ import (
 	"slices"
 )
 
-// From tells where a configuration value was read.
-type From string
+// From tells where a configuration value was read; the zero From is nowhere.
+type From uint8
 
 // The origins of a setting, most trusted first.
 const (
-	FromUser    From = "flag"    // said on the command line of benchreport
-	FromJSON    From = "json"    // the saved result
-	FromLog     From = "log"     // the log's own lines
-	FromArgs    From = "args"    // the log's argument line
-	FromCommand From = "command" // a command line above it
-	FromComment From = "comment" // a comment above it
-	FromHeading From = "heading" // a heading above it
-	FromFile    From = "file"    // the file's name
-	FromDerived From = "derived" // follows from other settings
+	FromUser    From = iota + 1 // said on the command line of benchreport
+	FromJSON                    // the saved result
+	FromLog                     // the log's own lines
+	FromArgs                    // the log's argument line
+	FromCommand                 // a command line above it
+	FromComment                 // a comment above it
+	FromHeading                 // a heading above it
+	FromFile                    // the file's name
+	FromDerived                 // follows from other settings
 )
+
+// String is how an origin is called in reports.
+func (f From) String() string {
+	return [...]string{"", "flag", "json", "log", "args", "command", "comment", "heading", "file", "derived"}[f]
+}
 
 // A Setting is one configuration value and where it was read.
 type Setting struct {
@@ -52,14 +57,14 @@ func (c Config) Has(key string) bool {
 	return false
 }
 
-// From tells where key was read, "" if it is not set.
+// From tells where key was read, 0 if it is not set.
 func (c Config) From(key string) From {
 	for i := range c {
 		if c[i].Key == key {
 			return c[i].From
 		}
 	}
-	return ""
+	return 0
 }
 
 // Add sets key unless it is set already or the value is empty: settings are
@@ -87,6 +92,20 @@ func (c *Config) Merge(other Config) {
 	for _, s := range other {
 		c.Add(s.Key, s.Value, s.From)
 	}
+}
+
+// SameKeys reports whether two runs have settings of the same keys in the same
+// order, whatever their values: those of one file mostly have.
+func (c Config) SameKeys(other Config) bool {
+	if len(c) != len(other) {
+		return false
+	}
+	for i := range c {
+		if c[i].Key != other[i].Key {
+			return false
+		}
+	}
+	return true
 }
 
 // Sort orders the settings by key.

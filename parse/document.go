@@ -75,6 +75,7 @@ type room struct {
 	clean    map[string]string      // texts that were cleaned, as they came
 	labels   map[string]*serveLabel // as written
 	scratch  bench.Config           // for building that of a run
+	leading  bench.Config           // its first settings, which are no members
 	args     arguments
 	order    keyOrder
 }

@@ -347,12 +347,14 @@ func complete(r *bench.Run, file bench.Config) {
 			}
 		}
 		c.Add("engine", file.Get("engine"), bench.FromFile)
-		for _, key := range [...]string{"backend", "endpoint_type", "provider"} {
-			c.Add("engine", backendEngine(c.Get(key)), bench.FromDerived)
+		if !c.Has("engine") {
+			for _, key := range [...]string{"backend", "endpoint_type", "provider"} {
+				c.Add("engine", backendEngine(c.Get(key)), bench.FromDerived)
+			}
 		}
 	}
-	for _, key := range [...]string{"model_filename", "model", "quantization", "dtype"} {
-		if !c.Has("quant") {
+	if !c.Has("quant") {
+		for _, key := range [...]string{"model_filename", "model", "quantization", "dtype"} {
 			c.Add("quant", quantIn(c.Get(key)), bench.FromDerived)
 		}
 	}
@@ -393,10 +395,11 @@ func (o *keyOrder) sort(c bench.Config) {
 
 // gpus counts the devices a run used: tensor × pipeline × replicas.
 func gpus(r *bench.Run) {
-	tp, pp, dp := r.Config.Get("tp"), r.Config.Get("pp"), r.Config.Get("dp")
+	tp := r.Config.Get("tp")
 	if tp == "" {
 		return
 	}
+	pp, dp := r.Config.Get("pp"), r.Config.Get("dp")
 	if r.Config.Get("enable_dp_attention") == "true" {
 		dp = "" // SGLang: the replicas of the attention share the devices
 	}
@@ -412,19 +415,22 @@ func gpus(r *bench.Run) {
 // attempted derives how many requests were sent, and tells a run that did not
 // complete all of them.
 func attempted(r *bench.Run) {
+	if r.Completed == nil {
+		return
+	}
 	if r.Attempted == nil {
-		if f, ok := r.Metric("failed"); ok && r.Completed != nil {
+		if f, ok := r.Metric("failed"); ok {
 			n := *r.Completed + int(f.Raw)
 			r.Attempted = &n
 		}
-		if n, err := strconv.Atoi(r.Config.Get("num_prompts")); err == nil && n > 0 && r.Completed != nil {
+		if n, err := strconv.Atoi(r.Config.Get("num_prompts")); err == nil && n > 0 {
 			// Multi-turn and sampled datasets may send more than num_prompts.
 			if n >= *r.Completed && (r.Attempted == nil || *r.Attempted < n) {
 				r.Attempted = &n
 			}
 		}
 	}
-	if r.Completed == nil || r.Attempted == nil || *r.Completed >= *r.Attempted {
+	if r.Attempted == nil || *r.Completed >= *r.Attempted {
 		return
 	}
 	r.Findings = append(r.Findings, bench.Finding{

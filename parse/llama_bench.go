@@ -405,8 +405,13 @@ func llamaObject(d *document, o *object) bool {
 		return false
 	}
 	r := &bench.Run{Source: bench.Source{Line: o.line, EndLine: o.end, Tool: "llama-bench", Format: "json"}}
-	r.Config = d.room.scratch[:0]
+	// It is built over the settings of the test before. As long as its keys are
+	// theirs, none of them is there twice.
+	before := d.room.scratch
+	r.Config = before[:0]
 	d.llamaFields(r, o.scalar, func(add func(key, value string)) {
+		same := r.Config.SameKeys(d.room.leading)
+		d.room.leading = append(d.room.leading[:0], r.Config...)
 		for i := range o.members {
 			m := &o.members[i]
 			if m.kind != jsonString && m.kind != jsonNumber && m.kind != jsonBool {
@@ -425,7 +430,14 @@ func llamaObject(d *document, o *object) bool {
 				r.Config = config
 				m.met.remember(known)
 			}
-			r.Config.Merge(known.settings)
+			for _, s := range known.settings {
+				if n := len(r.Config); same && n < len(before) && before[n].Key == s.Key {
+					r.Config = append(r.Config, s)
+				} else {
+					same = false
+					r.Config.Add(s.Key, s.Value, s.From)
+				}
+			}
 		}
 	}, o.line)
 	if len(r.Metrics) == 0 {

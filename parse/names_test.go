@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/benchreport/benchreport/bench"
 )
 
 func TestQuantIn(t *testing.T) {
@@ -126,7 +128,7 @@ func TestGuideDataset(t *testing.T) {
 		"":               "",
 	} {
 		var got []string
-		for _, s := range guideDataset(data, "json") {
+		for _, s := range guideDataset(data, bench.FromJSON) {
 			got = append(got, s.Key+"="+s.Value)
 		}
 		if strings.Join(got, " ") != want {

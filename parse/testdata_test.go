@@ -122,7 +122,7 @@ func checkRun(t *testing.T, at string, r *bench.Run, words []string) {
 		if k, ok := strings.CutPrefix(key, "config."); ok {
 			got = r.Config.Get(k)
 		} else if k, ok := strings.CutPrefix(key, "from."); ok {
-			got = string(r.Config.From(k))
+			got = r.Config.From(k).String()
 		} else {
 			switch key {
 			case "line":

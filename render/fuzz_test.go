@@ -415,7 +415,7 @@ func checkPage(t *testing.T, source []byte, rep *analyze.Report) {
 	for _, r := range rep.Runs {
 		settings := [][]string{{"Setting", "Value", "Read from"}}
 		for _, c := range r.Config {
-			settings = append(settings, []string{shown(c.Key), shown(c.Value), string(c.From)})
+			settings = append(settings, []string{shown(c.Key), shown(c.Value), c.From.String()})
 		}
 		metrics := [][]string{{"Metric", "Value", "Unit"}}
 		for _, m := range r.Metrics {

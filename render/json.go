@@ -279,7 +279,7 @@ func (w *jsonWriter) run(r *bench.Run) {
 	}
 	w.raw(`},"config_from":{`)
 	for i, s := range r.Config {
-		w.comma(i).string(s.Key).raw(":").string(string(s.From))
+		w.comma(i).string(s.Key).raw(":").string(s.From.String())
 	}
 	w.raw(`},"completed":`).optional(r.Completed).raw(`,"attempted":`).optional(r.Attempted)
 	w.raw(`,"replicas":`).int(max(r.Replicas, 1)).raw(`,"metrics":{`)

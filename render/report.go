@@ -194,7 +194,7 @@ func newRunData(r *bench.Run, plain func(string) any) runData {
 	out := runData{ID: r.ID, Tool: r.Source.Tool, Label: plain(r.Label),
 		Where: plain(path.Base(r.Source.File) + ":" + strconv.Itoa(r.Source.Line) + "–" + strconv.Itoa(r.Source.EndLine))}
 	for _, c := range r.Config {
-		out.Config = append(out.Config, settingData{plain(c.Key), plain(c.Value), plain(string(c.From))})
+		out.Config = append(out.Config, settingData{plain(c.Key), plain(c.Value), plain(c.From.String())})
 	}
 	for _, m := range r.Metrics {
 		out.Metrics = append(out.Metrics, metricData{plain(m.Name), plain(m.Text()), plain(bench.Lookup(m.Name).Unit)})

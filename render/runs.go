@@ -277,7 +277,7 @@ func RunsCSV(w io.Writer, runs []*bench.Run) error {
 	config, metrics, spreads := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	var before bench.Config
 	for _, r := range runs {
-		if !sameKeys(r.Config, before) {
+		if !r.Config.SameKeys(before) {
 			for i := range r.Config {
 				config[r.Config[i].Key] = true
 			}
@@ -327,7 +327,7 @@ func RunsCSV(w io.Writer, runs []*bench.Run) error {
 		clear(row)
 		copy(row, []string{r.ID, r.Label, r.Input, r.Source.File, strconv.Itoa(r.Source.Line), strconv.Itoa(r.Source.EndLine), r.Source.Tool, r.Source.Format,
 			optionalInt(r.Completed), optionalInt(r.Attempted), strconv.Itoa(max(r.Replicas, 1))})
-		if !sameKeys(r.Config, before) {
+		if !r.Config.SameKeys(before) {
 			before, places = r.Config, places[:0]
 			for i := range r.Config {
 				places = append(places, configPlace[r.Config[i].Key])
@@ -358,20 +358,6 @@ func RunsCSV(w io.Writer, runs []*bench.Run) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// sameKeys reports whether two runs have the same settings, whatever their
-// values: those of one file mostly have.
-func sameKeys(a, b bench.Config) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Key != b[i].Key {
-			return false
-		}
-	}
-	return true
 }
 
 func optionalInt(n *int) string {

@@ -145,8 +145,8 @@ func TestPNG(t *testing.T) {
 // serving makes a run at a concurrency with one throughput.
 func serving(label string, concurrency string, throughput float64) *bench.Run {
 	r := &bench.Run{Label: label, Input: "a", Source: bench.Source{File: "a.log", Line: 1, EndLine: 2, Tool: "vllm-serve", Format: "text"}}
-	r.Config.Set("concurrency", concurrency, "args")
-	r.Config.Set("model", label, "args")
+	r.Config.Set("concurrency", concurrency, bench.FromArgs)
+	r.Config.Set("model", label, bench.FromArgs)
 	for _, name := range []string{"output_throughput", "mean_ttft_ms", "mean_tpot_ms"} {
 		r.Metrics = append(r.Metrics, bench.Metric{Name: name, Value: throughput})
 	}
