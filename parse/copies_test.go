@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/benchreport/benchreport/bench"
 )
 
 // TestCopies holds that one run in two files counts once, and that two runs with
@@ -89,5 +91,45 @@ func TestSweepFolder(t *testing.T) {
 	res := Files([]Input{{Path: dir}}, strings.NewReader(""))
 	if len(res.Runs) != 2 {
 		t.Errorf("%d runs, want 2; notes %v", len(res.Runs), res.Notes)
+	}
+}
+
+// Each gives the runs of many files in their order, before all are read, and
+// counts equal ones over all of them. Under one label, where a file may hold a
+// copy of what another has, it gives them at once.
+func TestEach(t *testing.T) {
+	dir := t.TempDir()
+	const files = 300
+	for i := range files {
+		text := fmt.Sprintf("Namespace(model='m', num_prompts=64)\n============ Serving Benchmark Result ============\nSuccessful requests: 64\nBenchmark duration (s): %d.5\n"+
+			"Total input tokens: 100\nTotal generated tokens: 200\nRequest throughput (req/s): 1.5\nOutput token throughput (tok/s): 2.5\n", 10+i%299)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("run-%03d.log", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		label string
+		runs  int
+		parts bool
+	}{{"", files, true}, {"x", files - 1, false}} { // the first and the last are equal
+		parts := 0
+		var runs []*bench.Run
+		res := Each([]Input{{Label: tc.label, Path: dir}}, nil, func(some []*bench.Run) {
+			parts++
+			runs = append(runs, some...)
+		})
+		if len(runs) != tc.runs || parts > 1 != tc.parts || len(res.Runs) != 0 || res.WithRuns != files {
+			t.Fatalf("label %q: %d runs in %d parts, %d with runs", tc.label, len(runs), parts, res.WithRuns)
+		}
+		seen := map[string]bool{}
+		for i, r := range runs {
+			if want := fmt.Sprintf("/run-%03d.log", i); !strings.HasSuffix(r.Source.File, want) || seen[r.ID] {
+				t.Fatalf("label %q: run %d is of %s, want %s; its id %s", tc.label, i, r.Source.File, want, r.ID)
+			}
+			seen[r.ID] = true
+		}
+		if tc.label == "" && runs[files-1].ID != runs[0].ID+"-2" {
+			t.Errorf("the last run is %s, the first, which is equal, %s", runs[files-1].ID, runs[0].ID)
+		}
 	}
 }

@@ -445,7 +445,7 @@ func llamaObject(d *document, o *object) bool {
 	}
 	// Built where the one before was; kept with room for what the context adds.
 	d.room.scratch = r.Config
-	r.Config = append(make(bench.Config, 0, len(d.room.scratch)+4), d.room.scratch...)
+	r.Config = append(make(bench.Config, 0, len(d.room.scratch)+2), d.room.scratch...)
 	m := &r.Metrics[0]
 	if ns := o.numbers("samples_ns"); len(ns) > 0 {
 		// samples_ts has six digits; the times are exact.
