@@ -74,7 +74,7 @@ type Result struct {
 
 // A file is one input after folders and globs are expanded.
 type file struct {
-	input  Input
+	input  *Input
 	path   string // where to read it
 	name   string // how it is shown
 	walked bool   // found in a folder, not named
@@ -417,7 +417,7 @@ func InputName(path string) string {
 // expand finds the files of an input.
 func expand(in Input, result *Result) ([]file, error) {
 	if in.Path == "-" {
-		return []file{{input: in, path: "-", name: "stdin"}}, nil
+		return []file{{input: &in, path: "-", name: "stdin"}}, nil
 	}
 	info, err := os.Stat(in.Path)
 	if err != nil {
@@ -441,7 +441,7 @@ func expand(in Input, result *Result) ([]file, error) {
 		return all, nil
 	}
 	if !info.IsDir() {
-		return []file{{input: in, path: in.Path, name: ShownPath(in.Path)}}, nil
+		return []file{{input: &in, path: in.Path, name: ShownPath(in.Path)}}, nil
 	}
 	var files []file
 	root, shown := in.Path, ShownPath(in.Path)
@@ -463,7 +463,7 @@ func expand(in Input, result *Result) ([]file, error) {
 			return nil
 		}
 		if e.Type().IsRegular() {
-			files = append(files, file{input: in, path: path, name: shownBelow(shown, root, path), walked: true})
+			files = append(files, file{input: &in, path: path, name: shownBelow(shown, root, path), walked: true})
 			return nil
 		}
 		info, err := os.Stat(path) // through a symbolic link
@@ -475,7 +475,7 @@ func expand(in Input, result *Result) ([]file, error) {
 		case !info.Mode().IsRegular():
 			result.Notes = append(result.Notes, bench.Problem{File: ShownPath(path), Message: "neither a file nor a folder: skipped"})
 		default:
-			files = append(files, file{input: in, path: path, name: ShownPath(path), walked: true})
+			files = append(files, file{input: &in, path: path, name: ShownPath(path), walked: true})
 		}
 		return nil
 	})
@@ -492,7 +492,11 @@ func shownBelow(root, folder, path string) string {
 	if root == "." {
 		return rel
 	}
-	return strings.TrimSuffix(root, "/") + "/" + rel
+	root = strings.TrimSuffix(root, "/")
+	if len(path) == len(root)+1+len(rel) && strings.HasPrefix(path, root) && path[len(root)] == '/' {
+		return path // one string for both
+	}
+	return root + "/" + rel
 }
 
 // ShownPath is how a file is called in reports: as the user named it, and
@@ -568,7 +572,7 @@ func Reader(r io.Reader, name string) *Result {
 		d.errs = append(d.errs, bench.Problem{File: name, Message: reason(err)})
 	}
 	empty := 0
-	result.add(file{name: name, of: stem(name)}, &d.outcome, &empty)
+	result.add(file{input: &Input{}, name: name, of: stem(name)}, &d.outcome, &empty)
 	bench.AssignIDs(result.Runs)
 	return result
 }
