@@ -3,6 +3,7 @@ package parse
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +41,24 @@ type factPattern struct {
 	key   string
 	words []string // one of which stands in every match
 	expr  func() *regexp.Regexp
+}
+
+// factWords are the words of all patterns, but for the = of some.
+var factWords = sync.OnceValue(func() *finder {
+	var words []string
+	for _, p := range factPatterns() {
+		words = append(words, p.words...)
+	}
+	slices.Sort(words)
+	return newFinder(slices.DeleteFunc(slices.Compact(words), func(w string) bool { return w == "=" }))
+})
+
+// factsIn are the patterns that a text in lower case may match: most match none.
+func factsIn(lower string) []factPattern {
+	if strings.IndexByte(lower, '=') < 0 && findWords(factWords(), lower) == 0 {
+		return nil
+	}
+	return factPatterns()
 }
 
 // find returns what a text says of the key: the match and its value. The text is
@@ -110,7 +129,7 @@ func (f *fact) read() {
 		}
 	}
 	lower := strings.ToLower(text)
-	for _, p := range factPatterns() {
+	for _, p := range factsIn(lower) {
 		if match, value := p.find(text, lower); value != "" {
 			take(p.key, value, match)
 		}
@@ -168,7 +187,7 @@ func fileFacts(file string) bench.Config {
 	}
 	var c bench.Config
 	lower := strings.ToLower(base)
-	for _, p := range factPatterns() {
+	for _, p := range factsIn(lower) {
 		if p.key == "replicas" || p.key == "num_prompts" {
 			continue
 		}

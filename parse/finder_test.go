@@ -10,7 +10,7 @@ import (
 // words.
 func TestFinder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	for _, f := range []*finder{index.words, commandWords(), newFinder([]string{"aab", "aa", "ab", "ba", "aab"})} {
+	for _, f := range []*finder{index.words, commandWords(), factWords(), engineWords(), newFinder([]string{"aab", "aa", "ab", "ba", "aab"})} {
 		if len(f.words) > 64 {
 			t.Fatalf("%d words, and there are bits for 64", len(f.words))
 		}

@@ -202,9 +202,20 @@ var engineNames = []struct{ word, engine string }{
 	{"tgi", "tgi"}, {"text-generation-inference", "tgi"}, {"ollama", "ollama"},
 }
 
+var engineWords = sync.OnceValue(func() *finder {
+	var words []string
+	for _, e := range engineNames {
+		words = append(words, e.word)
+	}
+	return newFinder(words)
+})
+
 // engineIn finds the one engine that a text names; none if it names several.
 func engineIn(text string) string {
 	text = strings.ToLower(text)
+	if findWords(engineWords(), text) == 0 {
+		return "" // most texts
+	}
 	found := ""
 	for _, e := range engineNames {
 		if containsWord(text, e.word) {
