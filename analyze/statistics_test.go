@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"gonum.org/v1/gonum/stat/distuv"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/benchreport/benchreport/bench"
+	"golang.org/x/perf/benchmath"
 )
 
 // agrees reports whether two figures are the same in the digits that the tables
@@ -249,6 +251,41 @@ func TestRankTestUnequalTies(t *testing.T) {
 		there, back := welch(a, b, 0.05).rankP, welch(b, a, 0.05).rankP
 		if there != back || !agrees(there, c.want[0]) && !agrees(there, c.want[1]) {
 			t.Errorf("%v and %v: p %.4g, exchanged %.4g; want %.4g or %.4g for both", c.base, c.head, there, back, c.want[0], c.want[1])
+		}
+	}
+}
+
+// With ties and sides of one size the figures are those of the library that gives
+// them without ties, whose answers do not depend on what was asked before.
+func TestRankTestTies(t *testing.T) {
+	library := func(x, y []float64) float64 {
+		a := benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds)
+		b := benchmath.NewSample(slices.Clone(y), &benchmath.DefaultThresholds)
+		return benchmath.AssumeNothing.Compare(a, b).P
+	}
+	const seed = 20240607
+	r := rand.New(rand.NewPCG(seed, 1))
+	for _, size := range [...]int{minRank, 5, 10, 17, maxTied, maxTied + 1} {
+		for _, values := range [...]int{2, 3, size, 4 * size, 40 * size} {
+			for range 4 {
+				x, y := make([]float64, size), make([]float64, size)
+				for i := range x {
+					x[i], y[i] = float64(1+r.IntN(values)), float64(1+r.IntN(values)+values/4)
+				}
+				if got, want := rankTest(x, y), library(x, y); !agrees(got, want) {
+					t.Errorf("%v and %v: p %.10g, want %.10g", x, y, got, want)
+				}
+			}
+		}
+	}
+	// Both have the same U, and equal values inside one side change its distribution.
+	tied, plain := []float64{1, 1, 2, 2, 6}, []float64{1, 1.5, 2, 2.5, 6}
+	head := []float64{3, 4, 5, 7, 8}
+	for range 2 {
+		for _, x := range [][]float64{tied, plain} {
+			if got, want := rankTest(x, head), library(x, head); !agrees(got, want) {
+				t.Errorf("%v and %v: p %.10g, want %.10g", x, head, got, want)
+			}
 		}
 	}
 }

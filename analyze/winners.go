@@ -302,11 +302,18 @@ func alike(a, b *Cell, metric string, o Options) bool {
 	if a.Text() == b.Text() {
 		return true
 	}
-	t, _, ok := testWith(difference, *a, *b, metric, o)
-	if !ok {
-		return false
-	}
-	return !t.significant(t.p, o.alpha()) || math.Abs(t.ratio-1) < o.threshold(metric)
+	small := func(t test) bool { return math.Abs(t.ratio-1) < o.threshold(metric) }
+	t, _, ok := testWith(func(a, b side, alpha float64) test {
+		t := test{ratio: math.Exp(b.mean - a.mean), p: 1, rankP: math.NaN()}
+		if small(t) {
+			return t // whatever a test says
+		}
+		if t = difference(a, b); t.p < alpha {
+			t.rankP = rankP(a, b, alpha)
+		}
+		return t
+	}, *a, *b, metric, o)
+	return ok && (small(t) || !t.significant(t.p, o.alpha()))
 }
 
 // changes compares the rows of a section with the baseline.
