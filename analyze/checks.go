@@ -131,14 +131,15 @@ func statisticsOrder(r *bench.Run) (bench.Severity, string) {
 		}
 		var points []point
 		var mean *bench.Metric
-		for _, m := range r.Metrics {
+		for i := range r.Metrics {
+			m := r.Metrics[i]
 			stat, f, ok := bench.SplitLatency(m.Name)
 			if !ok || f != family || isMissing(r, m) {
 				continue
 			}
 			switch stat {
 			case "mean":
-				mean = &m
+				mean = &r.Metrics[i]
 			case "std":
 			case "min":
 				points = append(points, point{0, m})

@@ -186,7 +186,7 @@ func (g *Gate) pairUp(tool string, base, head []*bench.Run, o GateOptions) *Sect
 				}
 				continue
 			}
-			if cmp, ok := s.compare(b.Cells[i], h.Cells[i], c.Metric, b.Input, h.Input, o.Options); ok {
+			if cmp, ok := s.compare(&b.Cells[i], &h.Cells[i], c.Metric, b.Input, h.Input, o.Options); ok {
 				cmp.Key = s.sharedKeys(b, h)
 				ch.By = append(ch.By, cmp)
 			}

@@ -41,11 +41,71 @@ var builtinKeys = []string{"tool", "label", "input", "file", "format", "id"}
 // Keys are the keys that every run may have, for people to choose from.
 func Keys() []string { return slices.Concat(builtinKeys, MainKeys) }
 
+// aligned reports whether two configurations have the same keys in the same
+// order, as those of one tool mostly have.
+func aligned(a, b bench.Config) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Key != b[i].Key {
+			return false
+		}
+	}
+	return true
+}
+
+// A keyReader reads some keys of many runs, as Key does. It looks for them only
+// in a run whose configuration is not aligned with that of the run before.
+type keyReader struct {
+	keys   []string
+	last   bench.Config
+	places []int // in the configuration of last, or one of those below
+	values []string
+}
+
+const (
+	notSet  = -1
+	builtin = -2
+)
+
+func newKeyReader(keys []string) *keyReader {
+	return &keyReader{keys: keys, values: make([]string, len(keys))}
+}
+
+// read returns what a run has under the keys, until the next run is read.
+func (k *keyReader) read(r *bench.Run) []string {
+	if k.places == nil || !aligned(k.last, r.Config) {
+		k.last, k.places = r.Config, k.places[:0]
+		for _, key := range k.keys {
+			place := slices.IndexFunc(r.Config, func(s bench.Setting) bool { return s.Key == key })
+			if slices.Contains(builtinKeys, key) {
+				place = builtin
+			}
+			k.places = append(k.places, place)
+		}
+	}
+	for i, place := range k.places {
+		switch place {
+		case notSet:
+			k.values[i] = ""
+		case builtin:
+			k.values[i] = Key(r, k.keys[i])
+		default:
+			k.values[i] = r.Config[place].Value
+		}
+	}
+	return k.values
+}
+
 // Differing parts the main keys, and the environment variables, into those that
 // all runs share and those in which they differ.
 func Differing(runs []*bench.Run) (same []bench.Setting, keys []string) {
 	all := slices.Clone(MainKeys)
-	for _, r := range runs {
+	for i, r := range runs {
+		if i > 0 && aligned(runs[i-1].Config, r.Config) {
+			continue
+		}
 		for _, s := range r.Config {
 			if strings.HasPrefix(s.Key, "env.") && !slices.Contains(all, s.Key) {
 				all = append(all, s.Key)
@@ -53,13 +113,20 @@ func Differing(runs []*bench.Run) (same []bench.Setting, keys []string) {
 		}
 	}
 	slices.Sort(all[len(MainKeys):])
-	for _, k := range all {
-		first := runs[0].Config.Get(k)
+	settings := newKeyReader(all)
+	first := slices.Clone(settings.read(runs[0]))
+	differs := make([]bool, len(all))
+	for _, r := range runs[1:] {
+		for i, v := range settings.read(r) {
+			differs[i] = differs[i] || v != first[i]
+		}
+	}
+	for i, k := range all {
 		switch {
-		case slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Config.Get(k) != first }):
+		case differs[i]:
 			keys = append(keys, k)
-		case first != "":
-			same = append(same, bench.Setting{Key: k, Value: first})
+		case first[i] != "":
+			same = append(same, bench.Setting{Key: k, Value: first[i]})
 		}
 	}
 	return same, keys

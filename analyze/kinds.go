@@ -95,10 +95,14 @@ var sharedMetrics = []string{
 // can be compared between them.
 func sharedColumns(runs []*bench.Run) []string {
 	const most = 8
+	tool := func(r *bench.Run) string { return r.Source.Tool }
+	if len(distinct(runs, tool)) < 2 {
+		return nil
+	}
 	var out []string
 	for _, m := range sharedMetrics {
 		with := slices.DeleteFunc(slices.Clone(runs), func(r *bench.Run) bool { return !r.Has(m) })
-		if len(out) < most && len(distinct(with, func(r *bench.Run) string { return r.Source.Tool })) > 1 {
+		if len(out) < most && len(distinct(with, tool)) > 1 {
 			out = append(out, m)
 		}
 	}

@@ -40,28 +40,31 @@ func (s *Section) pivot(runs []*bench.Run, o Options) bool {
 	for _, v := range variants {
 		s.Columns = append(s.Columns, Column{Metric: metric, Variant: v})
 	}
-	at := map[string]*Row{}
-	cells := map[*Row][][]*bench.Run{}
+	at := make(map[string]int, len(runs)/len(variants))
+	var cells [][][]*bench.Run // by row and variant
+	settings := newKeyReader(s.Keys)
+	var id []byte
 	for _, r := range runs {
-		var values []string
-		for _, k := range s.Keys {
-			values = append(values, Key(r, k))
+		values := settings.read(r)
+		id = id[:0]
+		for _, v := range values {
+			id = append(append(id, v...), 0)
 		}
-		id := strings.Join(values, "\x00")
-		row := at[id]
-		if row == nil {
-			row = &Row{Label: r.Label, Input: r.Input, Keys: values}
-			at[id] = row
-			cells[row] = make([][]*bench.Run, len(variants))
-			s.Rows = append(s.Rows, row)
+		n, ok := at[string(id)]
+		if !ok {
+			n = len(s.Rows)
+			at[string(id)] = n
+			s.Rows = append(s.Rows, &Row{Label: r.Label, Input: r.Input, Keys: slices.Clone(values), Runs: make([]*bench.Run, 0, len(variants))})
+			cells = append(cells, make([][]*bench.Run, len(variants)))
 		}
-		row.Runs = append(row.Runs, r)
+		s.Rows[n].Runs = append(s.Rows[n].Runs, r)
 		i := slices.Index(variants, variant(r))
-		cells[row][i] = append(cells[row][i], r)
+		cells[n][i] = append(cells[n][i], r)
 	}
-	for _, row := range s.Rows {
-		for _, group := range cells[row] {
-			if o.Rows == nil && len(foldRepeats(group)) > 1 {
+	for n, row := range s.Rows {
+		row.Cells = make([]Cell, 0, len(variants))
+		for _, group := range cells[n] {
+			if o.Rows == nil && len(group) > 1 && len(foldRepeats(group)) > 1 {
 				// One cell would hold what are no repeats of one thing.
 				s.Keys, s.Columns, s.Rows, s.Across, s.Varies = keys, columns, nil, false, ""
 				return false
@@ -155,13 +158,8 @@ func (s *Section) changesAcross(o Options) {
 			if i == base {
 				continue
 			}
-			if cmp, ok := s.compare(row.Cells[base], row.Cells[i], c.Metric, s.Columns[base].Variant, c.Variant, o); ok {
-				cmp.Key = slices.Clone(s.By)
-				for k, key := range s.Keys {
-					if row.Keys[k] != "" {
-						cmp.Key = append(cmp.Key, bench.Setting{Key: key, Value: row.Keys[k]})
-					}
-				}
+			if cmp, ok := s.compare(&row.Cells[base], &row.Cells[i], c.Metric, s.Columns[base].Variant, c.Variant, o); ok {
+				cmp.Key = s.sharedKeys(row, row)
 				ch.By = append(ch.By, cmp)
 			}
 		}

@@ -75,7 +75,7 @@ func (p *Plan) spread(c Cell, metric string, o Options) bool {
 	p.Evidence = EvidenceRepeats
 	switch {
 	case len(c.Runs) > 1:
-		side, ok := repeatedSide(c, metric)
+		side, ok := repeatedSide(&c, metric)
 		p.Spread = side.spread
 		return ok && p.Spread > 0
 	case c.Runs[0].Source.Tool == "llama-bench" && metric == "avg_ts":

@@ -173,6 +173,13 @@ func Compare(runs []*bench.Run, o Options) (*Report, error) {
 		s.changes(o)
 	}
 	decide(rep, o)
+	comparisons := 0
+	for _, s := range rep.Sections {
+		for _, c := range s.Changes {
+			comparisons += len(c.By)
+		}
+	}
+	rep.Comparisons = slices.Grow(rep.Comparisons, comparisons)
 	for _, s := range rep.Sections {
 		for _, c := range s.Changes {
 			rep.Comparisons = append(rep.Comparisons, c.By...)
@@ -508,8 +515,8 @@ func repeatKey(r *bench.Run) string {
 
 // newCell folds the values of repeats into one: their mean and spread.
 func newCell(runs []*bench.Run, metric string) Cell {
-	var values []float64
-	var with []*bench.Run
+	values := make([]float64, 0, len(runs))
+	with := make([]*bench.Run, 0, len(runs))
 	c := Cell{}
 	for _, r := range runs {
 		m, ok := r.Metric(metric)

@@ -19,12 +19,12 @@ const defaultRepetitions = 5
 // runs, repetitions inside one process, the standard error of a score, or a
 // noise that the user declares. The replicate is the run: what varies inside
 // one, from request to request, is never a sample.
-func testCells(base, head Cell, metric string, o Options) (test, string, bool) {
+func testCells(base, head *Cell, metric string, o Options) (test, string, bool) {
 	return testWith(welch, base, head, metric, o)
 }
 
 // testWith tests two cells by a test of two sides.
-func testWith(welch func(base, head side, alpha float64) test, base, head Cell, metric string, o Options) (test, string, bool) {
+func testWith(welch func(base, head side, alpha float64) test, base, head *Cell, metric string, o Options) (test, string, bool) {
 	tool := base.Runs[0].Source.Tool
 	switch {
 	case len(base.Runs) > 1 && len(head.Runs) > 1:
@@ -59,7 +59,7 @@ func testWith(welch func(base, head side, alpha float64) test, base, head Cell, 
 }
 
 // repeatedSide makes a side of repeated runs, a value a run.
-func repeatedSide(c Cell, metric string) (side, bool) {
+func repeatedSide(c *Cell, metric string) (side, bool) {
 	var values []float64
 	unit := 0.0
 	for _, r := range c.Runs {

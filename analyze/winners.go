@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -66,13 +67,39 @@ func sentRequests(r *bench.Run) string {
 	return ""
 }
 
-// reason tells why a metric of two runs cannot be compared, "" if it can.
-func reason(a, b *bench.Run, metric string, o Options) string {
+// sameSettings reports whether two runs have the same settings but for values
+// that decide no figure, and nothing else to tell of their workload.
+func sameSettings(a, b *bench.Run) bool {
+	if serving(a) || serving(b) || !aligned(a.Config, b.Config) {
+		return false
+	}
+	for i := range a.Config {
+		if a.Config[i].Value != b.Config[i].Value && slices.Contains(decisive, a.Config[i].Key) {
+			return false
+		}
+	}
+	return true
+}
+
+// unlikeWorkloads tells the workload key in which two runs differ, "" if they do
+// not.
+func unlikeWorkloads(a, b *bench.Run) string {
+	if sameSettings(a, b) {
+		return "" // so are most that are compared, and the rest takes ten times as long
+	}
 	for _, k := range decisive {
 		x, y := workloadOf(a, k), workloadOf(b, k)
 		if k == "depth" && (a.Source.Tool == "llama-bench" || a.Source.Tool == "llama-benchy") && x != y || x != "" && y != "" && x != y {
 			return fmt.Sprintf("unlike workloads: %s %s and %s", k, orNone(x), orNone(y))
 		}
+	}
+	return ""
+}
+
+// reason tells why a metric of two runs cannot be compared, "" if it can.
+func reason(a, b *bench.Run, metric string, o Options) string {
+	if why := unlikeWorkloads(a, b); why != "" {
+		return why
 	}
 	if x, y := sentRequests(a), sentRequests(b); metric == "duration" && x != "" && y != "" && x != y {
 		return fmt.Sprintf("unlike workloads: %s and %s requests", x, y)
@@ -215,8 +242,9 @@ func isBetter(metric string, a, b float64) bool {
 // workload, or of each row where its columns are variants.
 func (s *Section) winners(o Options) {
 	if s.Across {
+		var cells []*Cell
 		for _, row := range s.Rows {
-			var cells []*Cell
+			cells = cells[:0]
 			for i := range row.Cells {
 				cells = append(cells, &row.Cells[i])
 			}
@@ -312,7 +340,7 @@ func alike(a, b *Cell, metric string, o Options) bool {
 			t.rankP = rankP(a, b, alpha)
 		}
 		return t
-	}, *a, *b, metric, o)
+	}, a, b, metric, o)
 	return ok && (small(t) || !t.significant(t.p, o.alpha()))
 }
 
@@ -340,7 +368,7 @@ func (s *Section) changes(o Options) {
 			}
 		}
 		for i, c := range s.Columns {
-			if cmp, ok := s.compare(ch.Base.Cells[i], row.Cells[i], c.Metric, s.sideName(ch.Base), s.sideName(row), o); ok {
+			if cmp, ok := s.compare(&ch.Base.Cells[i], &row.Cells[i], c.Metric, s.sideName(ch.Base), s.sideName(row), o); ok {
 				cmp.Key = s.sharedKeys(ch.Base, row)
 				ch.By = append(ch.By, cmp)
 			}
@@ -429,7 +457,7 @@ func partner(row *Row, base []*Row) *Row {
 
 // compare makes the comparison of two cells, if both have a value and the
 // metric has a direction.
-func (s *Section) compare(base, head Cell, metric, baseName, headName string, o Options) (Comparison, bool) {
+func (s *Section) compare(base, head *Cell, metric, baseName, headName string, o Options) (Comparison, bool) {
 	if len(base.Runs) == 0 || len(head.Runs) == 0 || bench.Lookup(metric).Better == bench.Neither {
 		return Comparison{}, false
 	}
@@ -437,7 +465,7 @@ func (s *Section) compare(base, head Cell, metric, baseName, headName string, o 
 		BaseValue: cellValue(base, metric), HeadValue: cellValue(head, metric), N: [2]int{len(base.Runs), len(head.Runs)}}
 	c.Threshold = o.threshold(metric)
 	c.DeltaPct = 100 * (c.HeadValue/c.BaseValue - 1)
-	if c.Reason = cellReason(&base, &head, metric, o); c.Reason != "" {
+	if c.Reason = cellReason(base, head, metric, o); c.Reason != "" {
 		c.Verdict = Incomparable
 		return c, true
 	}
@@ -463,8 +491,8 @@ func (s *Section) compare(base, head Cell, metric, baseName, headName string, o 
 }
 
 // cellValue is the value of a cell at full precision.
-func cellValue(c Cell, metric string) float64 {
-	var values []float64
+func cellValue(c *Cell, metric string) float64 {
+	values := make([]float64, 0, len(c.Runs))
 	for _, r := range c.Runs {
 		x, _, _ := precise(r, metric)
 		values = append(values, x)
@@ -527,7 +555,7 @@ func (s *Section) sideName(row *Row) string {
 // sharedKeys are the settings by which a table is parted or its rows are named,
 // as far as both rows have them.
 func (s *Section) sharedKeys(a, b *Row) []bench.Setting {
-	out := slices.Clone(s.By)
+	out := append(make([]bench.Setting, 0, len(s.By)+len(s.Keys)), s.By...)
 	for i, k := range s.Keys {
 		if a.Keys[i] == b.Keys[i] && a.Keys[i] != "" {
 			out = append(out, bench.Setting{Key: k, Value: a.Keys[i]})
@@ -539,29 +567,18 @@ func (s *Section) sharedKeys(a, b *Row) []bench.Setting {
 // othersAcross lists the settings in which the variants of a pivoted section
 // differ: those are what is compared, whether the user knows it or not.
 func (s *Section) othersAcross() {
-	byVariant := make([]map[string]string, len(s.Columns)) // "" where it varies
+	byVariant := make([]map[string]string, len(s.Columns))
 	var keys []string
 	for i := range s.Columns {
-		byVariant[i] = map[string]string{}
-		first := true
+		var runs []*bench.Run
 		for _, row := range s.Rows {
-			for _, r := range row.Cells[i].Runs {
-				for _, x := range r.Config {
-					if !slices.Contains(keys, x.Key) {
-						keys = append(keys, x.Key)
-					}
-					if v, ok := byVariant[i][x.Key]; !ok && first {
-						byVariant[i][x.Key] = x.Value
-					} else if v != x.Value {
-						byVariant[i][x.Key] = "various"
-					}
-				}
-				first = false
-			}
+			runs = append(runs, row.Cells[i].Runs...)
 		}
+		byVariant[i] = sharedValues(runs)
+		keys = slices.AppendSeq(keys, maps.Keys(byVariant[i]))
 	}
 	slices.Sort(keys)
-	for _, k := range keys {
+	for _, k := range slices.Compact(keys) {
 		if slices.Contains(s.Keys, k) || k == s.Varies || k == "quant" || dull[k] && k != "model_filename" || volatile[k] || k == "test" || k == "model" {
 			continue
 		}
@@ -575,6 +592,29 @@ func (s *Section) othersAcross() {
 			s.Others = append(s.Others, d)
 		}
 	}
+}
+
+// sharedValues are the values of all settings of some runs, "various" for those
+// that change from run to run or that the first has not.
+func sharedValues(runs []*bench.Run) map[string]string {
+	const various = "various"
+	out := map[string]string{}
+	var before bench.Config
+	for i, r := range runs {
+		known := aligned(before, r.Config)
+		for k, x := range r.Config {
+			if known && x.Value == before[k].Value {
+				continue // told of the run before
+			}
+			if v, ok := out[x.Key]; !ok && i == 0 {
+				out[x.Key] = x.Value
+			} else if v != x.Value && v != various {
+				out[x.Key] = various
+			}
+		}
+		before = r.Config
+	}
+	return out
 }
 
 // others lists the settings in which the runs differ beside what names the rows.

@@ -1,0 +1,111 @@
+package analyze
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/benchreport/benchreport/bench"
+)
+
+// mixedRuns are runs of few keys and values, most of them with the keys of the
+// run before: the same values at the same places, or the same at others, and
+// keys that come, go and change places.
+func mixedRuns(r *rand.Rand, tool string, n int) []*bench.Run {
+	keys := []string{"model", "test", "depth", "env.A", "env.B", "batch", "label", "client"}
+	values := []string{"1", "2", "various"}
+	var runs []*bench.Run
+	order := r.Perm(len(keys))[:4]
+	for range n {
+		if r.IntN(4) == 0 {
+			order = r.Perm(len(keys))[:1+r.IntN(len(keys))]
+		}
+		run := &bench.Run{Label: "label of " + values[r.IntN(2)], Input: values[r.IntN(2)], Source: bench.Source{Tool: tool}}
+		for _, k := range order {
+			run.Config.Add(keys[k], values[r.IntN(1+r.IntN(len(values)))], bench.FromJSON)
+		}
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+func TestKeyReader(t *testing.T) {
+	r := rand.New(rand.NewPCG(20240607, 2))
+	keys := []string{"test", "label", "model", "depth", "nothing", "env.B", "input"}
+	settings := newKeyReader(keys)
+	for _, run := range mixedRuns(r, "llama-bench", 2000) {
+		got := settings.read(run)
+		for i, k := range keys {
+			if want := Key(run, k); got[i] != want {
+				t.Fatalf("%s of %v: %q, want %q", k, run.Config, got[i], want)
+			}
+		}
+	}
+}
+
+func TestDiffering(t *testing.T) {
+	r := rand.New(rand.NewPCG(20240607, 3))
+	for range 500 {
+		runs := mixedRuns(r, "llama-bench", 1+r.IntN(5))
+		same, keys := Differing(runs)
+		for _, k := range slices.Concat(MainKeys, []string{"env.A", "env.B"}) {
+			first := runs[0].Config.Get(k)
+			differs := slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Config.Get(k) != first })
+			if got := slices.Contains(keys, k); got != differs {
+				t.Errorf("%s of %v differs: %v", k, configs(runs), got)
+			}
+			if got := slices.Contains(same, bench.Setting{Key: k, Value: first}); got != (first != "" && !differs) {
+				t.Errorf("%s of %v is the same: %v", k, configs(runs), got)
+			}
+		}
+	}
+}
+
+func TestSharedValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(20240607, 4))
+	for range 500 {
+		runs := mixedRuns(r, "llama-bench", r.IntN(6))
+		got := sharedValues(runs)
+		for _, k := range []string{"model", "test", "depth", "env.A", "nothing"} {
+			want := ""
+			for i, run := range runs {
+				if v := run.Config.Get(k); i == 0 {
+					want = v
+				} else if run.Config.Has(k) && v != want {
+					want = "various"
+				}
+			}
+			if got[k] != want {
+				t.Errorf("%s of %v: %q, want %q", k, configs(runs), got[k], want)
+			}
+		}
+	}
+}
+
+// Two runs have the same workload where each key of it says so.
+func TestUnlikeWorkloads(t *testing.T) {
+	r := rand.New(rand.NewPCG(20240607, 5))
+	for range 2000 {
+		tool := []string{"llama-bench", "vllm-serve", "lm-eval"}[r.IntN(3)]
+		runs := mixedRuns(r, tool, 2)
+		a, b := runs[0], runs[1]
+		for _, run := range runs {
+			run.Attempted = new(int)
+			*run.Attempted = r.IntN(2)
+		}
+		want := slices.ContainsFunc(decisive, func(k string) bool {
+			x, y := workloadOf(a, k), workloadOf(b, k)
+			return x != y && (x != "" && y != "" || k == "depth" && tool == "llama-bench")
+		})
+		if got := unlikeWorkloads(a, b); (got != "") != want {
+			t.Errorf("%s %v: %q", tool, configs(runs), got)
+		}
+	}
+}
+
+func configs(runs []*bench.Run) (out []bench.Config) {
+	for _, r := range runs {
+		out = append(out, r.Config)
+	}
+	return out
+}
