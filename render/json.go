@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -161,6 +162,9 @@ type jsonWriter struct {
 	err     error
 	written int // runs
 	metrics map[string]*metricJSON
+
+	toldOf bench.Config // whose origins were written last
+	told   []byte       // and how
 }
 
 // metricJSON is what is written of every metric of a name: what stands before
@@ -278,9 +282,7 @@ func (w *jsonWriter) run(r *bench.Run) {
 		w.comma(i).string(s.Key).raw(":").string(s.Value)
 	}
 	w.raw(`},"config_from":{`)
-	for i, s := range r.Config {
-		w.comma(i).string(s.Key).raw(":").string(s.From.String())
-	}
+	w.origins(r.Config)
 	w.raw(`},"completed":`).optional(r.Completed).raw(`,"attempted":`).optional(r.Attempted)
 	w.raw(`,"replicas":`).int(max(r.Replicas, 1)).raw(`,"metrics":{`)
 	for i := range r.Metrics {
@@ -291,6 +293,22 @@ func (w *jsonWriter) run(r *bench.Run) {
 		w.comma(i).finding(f)
 	}
 	w.raw("]}")
+}
+
+// origins writes where settings were read. That is mostly as for the run before.
+func (w *jsonWriter) origins(c bench.Config) {
+	if w.told == nil || !slices.EqualFunc(w.toldOf, c, func(a, b bench.Setting) bool { return a.Key == b.Key && a.From == b.From }) {
+		from := len(w.b)
+		for i, s := range c {
+			if i > 0 {
+				w.raw(",")
+			}
+			w.string(s.Key).raw(":").string(s.From.String())
+		}
+		w.toldOf, w.told = c, append(w.told[:0], w.b[from:]...)
+		return
+	}
+	w.b = append(w.b, w.told...)
 }
 
 func (w *jsonWriter) metric(m *bench.Metric) {

@@ -3,9 +3,10 @@ package render
 import (
 	"bytes"
 	"encoding/json"
-	"math"
+	"maps"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/benchreport/benchreport/bench"
 )
@@ -59,6 +60,65 @@ func TestRunsJSON(t *testing.T) {
 	}
 	if got.Errors[0].Line != 2 || strings.Contains(out.String(), "<") {
 		t.Errorf("%s", out.String())
+	}
+}
+
+// Every byte, alone and beside others, is read back as it was, a broken one as
+// the sign for that; nothing is left that HTML or a terminal would act on.
+func TestJSONString(t *testing.T) {
+	for _, s := range []string{"", "plain", "naïve – 日本語", "\u2027\u2028\u2029\u202a", "\ufffd\xff\xc3", `C:\"x"\`} {
+		for c := range 256 {
+			for _, text := range []string{s + string([]byte{byte(c)}) + s, string([]byte{byte(c), byte(c)})} {
+				w := jsonWriter{}
+				w.string(text)
+				var got string
+				if err := json.Unmarshal(w.b, &got); err != nil || got != string([]rune(text)) {
+					t.Errorf("%q is written as %s, read as %q: %v", text, w.b, got, err)
+				}
+				if bytes.ContainsAny(w.b, "<>&\x7f\u2028\u2029") || bytes.ContainsFunc(w.b, unicode.IsControl) {
+					t.Errorf("%q is written as %s", text, w.b)
+				}
+			}
+		}
+	}
+}
+
+// Where settings were read is told for each run.
+func TestJSONOrigins(t *testing.T) {
+	all := []bench.Config{
+		{},
+		{{Key: "a", Value: "1", From: bench.FromLog}, {Key: "b", Value: "2", From: bench.FromArgs}},
+		{{Key: "a", Value: "3", From: bench.FromLog}, {Key: "b", Value: "4", From: bench.FromArgs}},
+		{{Key: "a", Value: "3", From: bench.FromLog}, {Key: "b", Value: "4", From: bench.FromLog}},
+		{{Key: "a", Value: "3", From: bench.FromLog}, {Key: "c", Value: "4", From: bench.FromLog}},
+		{{Key: "a", Value: "3", From: bench.FromLog}},
+		{},
+		{},
+	}
+	var runs []*bench.Run
+	for _, c := range all {
+		runs = append(runs, &bench.Run{Config: c})
+	}
+	var out bytes.Buffer
+	if err := RunsJSON(&out, runs, nil); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Runs []struct {
+			ConfigFrom map[string]string `json:"config_from"`
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range all {
+		want := map[string]string{}
+		for _, s := range c {
+			want[s.Key] = s.From.String()
+		}
+		if !maps.Equal(got.Runs[i].ConfigFrom, want) {
+			t.Errorf("%v, want %v", got.Runs[i].ConfigFrom, want)
+		}
 	}
 }
 
