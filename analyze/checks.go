@@ -185,24 +185,29 @@ func speculative(r *bench.Run) bool {
 	return r.Has("draft_acceptance_rate") || r.Config.Has("draft_model") || r.Config.Has("spec_tokens") || r.Config.Has("spec_method")
 }
 
+// middles are the latencies whose mean is held against their median.
+var middles = [...]struct{ title, mean, median string }{
+	{"TTFT", "mean_ttft_ms", "median_ttft_ms"}, {"TPOT", "mean_tpot_ms", "median_tpot_ms"}, {"E2EL", "mean_e2el_ms", "median_e2el_ms"},
+}
+
 // meanOutlier (C10): a mean far above its median is that of a few requests.
 func meanOutlier(r *bench.Run) (bench.Severity, string) {
 	var parts []string
-	for _, family := range [...]string{"ttft", "tpot", "e2el"} {
-		mean, ok := r.Metric("mean_" + family + "_ms")
-		median, ok2 := r.Metric("median_" + family + "_ms")
+	for _, of := range middles {
+		mean, ok := r.Metric(of.mean)
+		median, ok2 := r.Metric(of.median)
 		if ok && ok2 && median.Raw > 0 && mean.Raw > 3*median.Raw {
-			parts = append(parts, fmt.Sprintf("mean %s %s ms is %.1f× its median %s ms", strings.ToUpper(family), short(mean.Raw), mean.Raw/median.Raw, short(median.Raw)))
+			parts = append(parts, fmt.Sprintf("mean %s %s ms is %.1f× its median %s ms", of.title, short(mean.Raw), mean.Raw/median.Raw, short(median.Raw)))
 		}
 	}
 	if parts != nil {
 		return bench.Warning, strings.Join(parts, ", ") + ": a few requests decide the mean, so compare the median"
 	}
-	for _, family := range [...]string{"ttft", "tpot", "e2el"} {
-		mean, ok := r.Metric("mean_" + family + "_ms")
-		median, ok2 := r.Metric("median_" + family + "_ms")
+	for _, of := range middles {
+		mean, ok := r.Metric(of.mean)
+		median, ok2 := r.Metric(of.median)
 		if ok && ok2 && mean.Raw > 0 && median.Raw > 1.3*mean.Raw {
-			return bench.Warning, fmt.Sprintf("median %s %s ms is %.1f× its mean %s ms: there are two kinds of requests", strings.ToUpper(family), short(median.Raw), median.Raw/mean.Raw, short(mean.Raw))
+			return bench.Warning, fmt.Sprintf("median %s %s ms is %.1f× its mean %s ms: there are two kinds of requests", of.title, short(median.Raw), median.Raw/mean.Raw, short(mean.Raw))
 		}
 	}
 	return "", ""
