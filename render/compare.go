@@ -144,11 +144,12 @@ func compareTable(s *analyze.Section) *table {
 	for i, k := range s.Keys {
 		t.column(keyTitle(k), numericColumn(s, i))
 	}
-	partial := slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool { _, _, p := r.Partial(); return p })
-	if partial && !s.Across {
+	partial := !s.Across && slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool { _, _, p := r.Partial(); return p })
+	if partial {
 		t.column("Requests", true)
 	}
-	if repeated(s) && !s.Across {
+	counted := !s.Across && repeated(s)
+	if counted {
 		t.column("Runs", true)
 	}
 	for i, c := range s.Columns {
@@ -161,8 +162,10 @@ func compareTable(s *analyze.Section) *table {
 		}
 		t.column(title, true)
 	}
+	var heads []string
 	if s.Across {
-		for _, c := range acrossHeads(s) {
+		heads = acrossHeads(s)
+		for _, c := range heads {
 			title := "Change against " + shorten(acrossBase(s), 30)
 			if len(s.Columns) > 2 {
 				title = shorten(c, 30) + " against " + shorten(acrossBase(s), 30)
@@ -171,26 +174,27 @@ func compareTable(s *analyze.Section) *table {
 		}
 		t.column("Verdict", false)
 	}
+	several := severalInputs(s)
 	for n, row := range s.Rows {
-		var cells []string
+		cells := make([]string, 0, len(t.header))
 		if named {
-			cells = append(cells, runCell(s, row))
+			cells = append(cells, runCell(row, several))
 		}
 		for i, k := range row.Keys {
 			cells = append(cells, shorten(shownSetting(s.Keys[i], k), 44))
 		}
-		if partial && !s.Across {
+		if partial {
 			cells = append(cells, requestsCell(row))
 		}
-		if repeated(s) && !s.Across {
+		if counted {
 			cells = append(cells, strconv.Itoa(len(row.Runs)))
 		}
 		first := len(cells)
 		for _, c := range row.Cells {
-			cells = append(cells, cellText(s, c))
+			cells = append(cells, cellText(s, &c))
 		}
 		if s.Across {
-			cells = append(cells, acrossCells(s, n)...)
+			cells = append(cells, acrossCells(s.Changes[n].By, heads)...)
 		}
 		t.rows = append(t.rows, cells)
 		t.runs = append(t.runs, runIDs(row))
@@ -225,9 +229,14 @@ func showsRun(s *analyze.Section) bool {
 	})
 }
 
-func runCell(s *analyze.Section, row *analyze.Row) string {
+// severalInputs reports whether the rows are not all of one input.
+func severalInputs(s *analyze.Section) bool {
+	return slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool { return r.Input != s.Rows[0].Input })
+}
+
+func runCell(row *analyze.Row, several bool) string {
 	name := row.Label
-	if row.Input != row.Label && slices.ContainsFunc(s.Rows, func(r *analyze.Row) bool { return r.Input != row.Input }) {
+	if row.Input != row.Label && several {
 		name = row.Input + ": " + row.Label
 	}
 	name = shorten(name, 52)
@@ -253,7 +262,7 @@ func requestsCell(row *analyze.Row) string {
 	return ""
 }
 
-func cellText(s *analyze.Section, c analyze.Cell) string {
+func cellText(s *analyze.Section, c *analyze.Cell) string {
 	if len(c.Runs) == 0 {
 		return ""
 	}
@@ -299,23 +308,23 @@ func acrossBase(s *analyze.Section) string {
 func acrossHeads(s *analyze.Section) []string {
 	var heads []string
 	for _, c := range s.Changes {
-		for _, by := range c.By {
-			if !slices.Contains(heads, by.Head) {
-				heads = append(heads, by.Head)
+		for i := range c.By {
+			if head := c.By[i].Head; !slices.Contains(heads, head) {
+				heads = append(heads, head)
 			}
 		}
 	}
 	return heads
 }
 
-func acrossCells(s *analyze.Section, row int) []string {
-	var cells []string
-	by := s.Changes[row].By
-	for _, head := range acrossHeads(s) {
+// acrossCells are the changes of a row, a cell a head, and the verdict on them.
+func acrossCells(by []analyze.Comparison, heads []string) []string {
+	cells := make([]string, 0, len(heads)+1)
+	for _, head := range heads {
 		cell := ""
-		for _, c := range by {
-			if c.Head == head {
-				cell = changeCell(c)
+		for i := range by {
+			if by[i].Head == head {
+				cell = changeCell(by[i])
 			}
 		}
 		cells = append(cells, cell)
