@@ -138,28 +138,28 @@ func differ(a, b *bench.Run, key string) bool {
 // foldsDifferent: a row that folds runs which differ in a key that it does not
 // show.
 func foldsDifferent(s *Section, add func(bench.Severity, string, ...*bench.Run)) {
-	for _, row := range s.Rows {
-		groups := [][]*bench.Run{row.Runs}
-		if s.Across {
-			groups = nil
-			for _, c := range row.Cells {
-				groups = append(groups, c.Runs)
+	check := func(row *Row, runs []*bench.Run) {
+		var names []string
+		for _, k := range configKeysOf(runs) {
+			if volatile[k] || dull[k] || slices.Contains(s.Keys, k) {
+				continue
+			}
+			values := distinct(runs, func(r *bench.Run) string { return orNone(r.Config.Get(k)) })
+			if len(values) > 1 {
+				names = append(names, fmt.Sprintf("%s (%s)", k, strings.Join(values[:min(len(values), 4)], ", ")))
 			}
 		}
-		for _, runs := range groups {
-			var names []string
-			for _, k := range configKeysOf(runs) {
-				if volatile[k] || dull[k] || slices.Contains(s.Keys, k) {
-					continue
-				}
-				values := distinct(runs, func(r *bench.Run) string { return orNone(r.Config.Get(k)) })
-				if len(values) > 1 {
-					names = append(names, fmt.Sprintf("%s (%s)", k, strings.Join(values[:min(len(values), 4)], ", ")))
-				}
-			}
-			if names != nil {
-				add(bench.Warning, fmt.Sprintf("%s folds %d runs that differ in %s", s.Name(row), len(runs), strings.Join(names, ", ")), runs...)
-			}
+		if names != nil {
+			add(bench.Warning, fmt.Sprintf("%s folds %d runs that differ in %s", s.Name(row), len(runs), strings.Join(names, ", ")), runs...)
+		}
+	}
+	for _, row := range s.Rows {
+		if !s.Across {
+			check(row, row.Runs)
+			continue
+		}
+		for i := range row.Cells {
+			check(row, row.Cells[i].Runs)
 		}
 	}
 }

@@ -152,8 +152,9 @@ func (s *Section) changesAcross(o Options) {
 			base = i
 		}
 	}
+	s.Changes = make([]Change, 0, len(s.Rows))
 	for _, row := range s.Rows {
-		ch := Change{Row: row, Base: row}
+		ch := Change{Row: row, Base: row, By: make([]Comparison, 0, len(s.Columns)-1)}
 		for i, c := range s.Columns {
 			if i == base {
 				continue

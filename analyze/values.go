@@ -206,6 +206,9 @@ func derive(runs []*bench.Run, o Options) {
 
 // parseFloat reads a setting as a number, NaN if it is none.
 func parseFloat(s string) float64 {
+	if s == "" {
+		return math.NaN() // most often, and an error takes long to make
+	}
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		return math.NaN()
