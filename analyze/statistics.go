@@ -67,9 +67,9 @@ type test struct {
 	spread     float64 // pooled, relative
 }
 
-// minRank is how many values a side the rank test needs, and maxTied is up to
-// how many it is exact where some are equal.
-const minRank, maxTied = 4, 25
+// minRank is how many values a side the rank test needs. It is exact up to
+// maxRanked values, up to maxTied where some are equal.
+const minRank, maxRanked, maxTied = 4, 50, 25
 
 // welch tests two sides, and tells the interval of their ratio.
 func welch(base, head side, alpha float64) test {
@@ -126,24 +126,21 @@ func rankTest(x, y []float64) float64 {
 			}
 		}
 	}
+	small := min(2*u+equal, 2*len(x)*len(y)-2*u-equal) // twice U, or twice that of y
 	ties := equal > 0 || hasEqual(x) || hasEqual(y)
-	if ties && len(x) == len(y) && len(x) <= maxTied {
-		return tiedRankTest(x, y, 2*u+equal)
-	}
-	key := [3]int{len(x), len(y), u}
-	if p, ok := rankPs.Load(key); ok && !ties {
-		return p.(float64)
+	switch {
+	case !ties && max(len(x), len(y)) <= maxRanked:
+		return untiedTails(len(x), len(y))[small]
+	case ties && len(x) == len(y) && len(x) <= maxTied:
+		all := slices.Concat(x, y)
+		slices.Sort(all)
+		return tails(len(x), all, small)[small]
 	}
 	a := benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds)
 	b := benchmath.NewSample(slices.Clone(y), &benchmath.DefaultThresholds)
-	p := benchmath.AssumeNothing.Compare(a, b).P
-	if !ties {
-		rankPs.Store(key, p)
-		return p
-	}
 	// With ties and unequal numbers the library's answer depends on which sample
 	// comes first; the larger p is the careful one.
-	return math.Max(p, benchmath.AssumeNothing.Compare(b, a).P)
+	return math.Max(benchmath.AssumeNothing.Compare(a, b).P, benchmath.AssumeNothing.Compare(b, a).P)
 }
 
 // hasEqual reports whether a value stands twice among some.
@@ -158,37 +155,45 @@ func hasEqual(values []float64) bool {
 	return false
 }
 
-// tiedRankTest is the p of the exact Mann–Whitney test of two samples of one
-// size with equal values among them, where twice U is twoU: twice the share of
-// the ways to part the values that give a U so far from the middle. The library
-// gives the same, and takes ten times as long.
-func tiedRankTest(x, y []float64, twoU int) float64 {
-	n := len(x)
-	if twoU == n*n {
-		return 1 // the middle
+// untied are the answers of the rank test for samples without ties, by their
+// sizes.
+var untied sync.Map
+
+func untiedTails(n, m int) []float64 {
+	key := [2]int{n, m}
+	if p, ok := untied.Load(key); ok {
+		return p.([]float64)
 	}
-	limit := min(twoU, 2*n*n-twoU)
-	ways := make([][]float64, n+1) // by how many of the values so far are in x, and twice their U
+	ranks := make([]float64, n+m)
+	for i := range ranks {
+		ranks[i] = float64(i)
+	}
+	p := tails(n, ranks, n*m)
+	untied.Store(key, p)
+	return p
+}
+
+// tails gives the two-sided p of the rank test where n of some sorted values are
+// in the first sample, by twice U, up to a limit that is not above the middle:
+// twice the share of the ways to choose them that give a U no larger. The library
+// gives the same, but one figure at a time and with maps.
+func tails(n int, all []float64, limit int) []float64 {
+	ways := make([][]float64, n+1) // by how many of the values so far are chosen, and twice their U
 	for k := range ways {
 		ways[k] = make([]float64, limit+1)
 	}
 	ways[0][0] = 1
-	all := slices.Concat(x, y)
-	slices.Sort(all)
 	for below := 0; below < len(all); {
 		end := below + 1
 		for end < len(all) && all[end] == all[below] {
 			end++
 		}
 		equal := end - below
-		// Of the equal ones r are in x. From the largest k on, what is read is of
+		// Of the equal ones r are chosen. From the largest k on, what is read is of
 		// the values below.
-		for k := min(n, end); k >= max(1, end-n); k-- {
-			for r := 1; r <= min(k, equal); r++ {
+		for k := min(n, end); k >= max(1, n-len(all)+end); k-- {
+			for r := max(1, k-below); r <= min(k, equal); r++ {
 				before := k - r
-				if before > below {
-					continue
-				}
 				more := r * (2*(below-before) + equal - r)
 				times := combinations(equal, r)
 				for u := more; u <= limit; u++ {
@@ -198,16 +203,17 @@ func tiedRankTest(x, y []float64, twoU int) float64 {
 		}
 		below = end
 	}
-	sum := 0.0
-	for _, w := range ways[n] {
-		sum += w
+	p, sum := ways[n], 0.0
+	total := combinations(len(all), n)
+	for u := range p {
+		sum += p[u]
+		p[u] = sum / total * 2
 	}
-	return sum / combinations(2*n, n) * 2
+	if middle := n * (len(all) - n); limit == middle {
+		p[middle] = 1
+	}
+	return p
 }
-
-// rankPs are the answers of the rank test that were needed. Without ties they
-// depend on the sizes of the samples and on one count.
-var rankPs sync.Map
 
 // studentQuantile is the quantile p of Student's distribution. From an expansion
 // that is good to some digits, two or three steps of Newton's method lead to
