@@ -103,6 +103,40 @@ func TestUnlikeWorkloads(t *testing.T) {
 	}
 }
 
+// The partner of a row is the first of those that have most in common with it,
+// and none of another workload where one of the same is there.
+func TestPartnerOfMixedRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(20240607, 8))
+	for range 300 {
+		var rows []*Row
+		for _, run := range mixedRuns(r, "vllm-serve", 2+r.IntN(8)) {
+			rows = append(rows, &Row{Label: run.Label, Input: run.Input, Runs: []*bench.Run{run}})
+		}
+		base := rows[:1+r.IntN(len(rows)-1)]
+		partner := partners(base)
+		for _, row := range rows[len(base):] {
+			score := func(b *Row) (score int) {
+				for _, k := range MainKeys {
+					x, y := row.Runs[0].Config.Get(k), b.Runs[0].Config.Get(k)
+					if x == y && x != "" {
+						score++
+					} else if x != y && x != "" && y != "" && slices.Contains(decisive, k) {
+						score -= 1000
+					}
+				}
+				if b.Label == row.Label {
+					score++
+				}
+				return score
+			}
+			want := slices.MaxFunc(base, func(a, b *Row) int { return score(a) - score(b) })
+			if got := partner(row); got != want {
+				t.Errorf("%v: %v, want %v", row.Runs[0].Config, got.Runs[0].Config, want.Runs[0].Config)
+			}
+		}
+	}
+}
+
 func configs(runs []*bench.Run) (out []bench.Config) {
 	for _, r := range runs {
 		out = append(out, r.Config)

@@ -351,24 +351,37 @@ func (s *Section) changes(o Options) {
 		return
 	}
 	base := s.baseRows(o)
+	isBase := map[*Row]bool{}
+	for _, row := range base {
+		isBase[row] = true
+	}
+	partner, clusterOf := partners(base), s.clusterOf()
+	several := slices.ContainsFunc(s.Rows, func(r *Row) bool { return r.Input != s.Rows[0].Input })
+	// A side is called by its input alone, where the key of the comparison tells
+	// the rest.
+	name := func(row *Row) string {
+		if several && clusterOf[row].ofInput[row.Input] == 1 {
+			return row.Input
+		}
+		return s.Name(row)
+	}
 	for _, row := range s.Rows {
-		if slices.Contains(base, row) {
+		if isBase[row] {
 			continue
 		}
-		ch := Change{Row: row, Base: partner(row, base)}
+		ch := Change{Row: row, Base: partner(row)}
 		if declaredReason(ch) != "" {
 			// No row of the baseline has this workload: the first that has it will do.
-			cluster := s.clusterOf(row)
-			first := slices.MinFunc(cluster, func(a, b *Row) int { return a.order - b.order })
-			if first == row && (len(cluster) > 1 || len(s.Rows) > 4) {
+			cluster := clusterOf[row]
+			if cluster.first == row && (len(cluster.rows) > 1 || len(s.Rows) > 4) {
 				continue // the baseline of its workload, or alone with it among many
 			}
-			if first != row {
-				ch.Base = first
+			if cluster.first != row {
+				ch.Base = cluster.first
 			}
 		}
 		for i, c := range s.Columns {
-			if cmp, ok := s.compare(&ch.Base.Cells[i], &row.Cells[i], c.Metric, s.sideName(ch.Base), s.sideName(row), o); ok {
+			if cmp, ok := s.compare(&ch.Base.Cells[i], &row.Cells[i], c.Metric, name(ch.Base), name(row), o); ok {
 				cmp.Key = s.sharedKeys(ch.Base, row)
 				ch.By = append(ch.By, cmp)
 			}
@@ -383,7 +396,7 @@ func (s *Section) changes(o Options) {
 func (s *Section) baseRows(o Options) []*Row {
 	name := o.Baseline
 	if name == "" {
-		name = slices.MinFunc(s.Rows, func(a, b *Row) int { return a.order - b.order }).Input
+		name = firstRow(s.Rows).Input
 	}
 	var rows []*Row
 	for _, r := range s.Rows {
@@ -394,7 +407,7 @@ func (s *Section) baseRows(o Options) []*Row {
 	if len(rows) == 0 || len(rows) == len(s.Rows) {
 		rows = nil
 		for _, c := range s.clusters() {
-			rows = append(rows, slices.MinFunc(c, func(a, b *Row) int { return a.order - b.order }))
+			rows = append(rows, firstRow(c))
 		}
 	}
 	return rows
@@ -419,40 +432,82 @@ func declaredReason(ch Change) string {
 	return ""
 }
 
-// clusterOf are the rows of the same workload as a row, itself among them.
-func (s *Section) clusterOf(row *Row) []*Row {
-	for _, c := range s.clusters() {
-		if slices.Contains(c, row) {
-			return c
-		}
-	}
-	return []*Row{row}
+// A cluster are rows of the same workload.
+type cluster struct {
+	rows    []*Row
+	first   *Row           // in the order of the inputs
+	ofInput map[string]int // how many are of an input
 }
 
-// partner finds the row of the baseline that is most like a row: equal in
-// workload, then in as many settings as can be.
-func partner(row *Row, base []*Row) *Row {
-	best, at := base[0], -1
-	for _, b := range base {
-		score := 0
-		for _, k := range MainKeys {
-			x, y := row.Runs[0].Config.Get(k), b.Runs[0].Config.Get(k)
-			switch {
-			case x == "" || y == "":
-			case x == y:
-				score++
-			case slices.Contains(decisive, k):
-				score -= 1000
-			}
-		}
-		if b.Label == row.Label {
-			score++
-		}
-		if score > at || b == base[0] {
-			best, at = b, score
+// clusterOf tells the cluster of each row.
+func (s *Section) clusterOf() map[*Row]*cluster {
+	of := make(map[*Row]*cluster, len(s.Rows))
+	for _, rows := range s.clusters() {
+		c := &cluster{rows: rows, first: firstRow(rows), ofInput: map[string]int{}}
+		for _, r := range rows {
+			of[r] = c
+			c.ofInput[r.Input]++
 		}
 	}
-	return best
+	return of
+}
+
+// firstRow is the first of some rows in the order of the inputs.
+func firstRow(rows []*Row) *Row {
+	return slices.MinFunc(rows, func(a, b *Row) int { return a.order - b.order })
+}
+
+// partners finds the row of the baseline that is most like a row: equal in
+// workload, then in as many settings as can be. Values have numbers, 0 for none:
+// each row is held against each of the baseline.
+func partners(base []*Row) func(row *Row) *Row {
+	settings := newKeyReader(MainKeys)
+	number := map[string]int{"": 0}
+	values := func(row *Row) []int {
+		out := make([]int, len(MainKeys))
+		for i, v := range settings.read(row.Runs[0]) {
+			if _, ok := number[v]; !ok {
+				number[v] = len(number)
+			}
+			out[i] = number[v]
+		}
+		return out
+	}
+	var mismatch []int // what another value of a key counts
+	for _, k := range MainKeys {
+		if slices.Contains(decisive, k) {
+			mismatch = append(mismatch, -1000)
+		} else {
+			mismatch = append(mismatch, 0)
+		}
+	}
+	var of [][]int
+	for _, b := range base {
+		of = append(of, values(b))
+	}
+	return func(row *Row) *Row {
+		mine := values(row)
+		best, at := base[0], math.MinInt
+		for n, b := range base {
+			score := 0
+			for i, x := range of[n] {
+				switch {
+				case x == 0 || mine[i] == 0:
+				case x == mine[i]:
+					score++
+				default:
+					score += mismatch[i]
+				}
+			}
+			if b.Label == row.Label {
+				score++
+			}
+			if score > at {
+				best, at = b, score
+			}
+		}
+		return best
+	}
 }
 
 // compare makes the comparison of two cells, if both have a value and the
@@ -533,23 +588,6 @@ func (s *Section) makeName(row *Row) string {
 		}
 	}
 	return name
-}
-
-// sideName is what a row is called as a side of a comparison: by its input
-// alone, where the key of the comparison tells the rest.
-func (s *Section) sideName(row *Row) string {
-	alone := true
-	several := false
-	for _, r := range s.clusterOf(row) {
-		alone = alone && (r == row || r.Input != row.Input)
-	}
-	for _, r := range s.Rows {
-		several = several || r.Input != row.Input
-	}
-	if alone && several {
-		return row.Input
-	}
-	return s.Name(row)
 }
 
 // sharedKeys are the settings by which a table is parted or its rows are named,
