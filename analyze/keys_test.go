@@ -137,6 +137,53 @@ func TestPartnerOfMixedRows(t *testing.T) {
 	}
 }
 
+// A row is called by its input, or by its label where all are of one input; more
+// is told where others are called the same.
+func TestNames(t *testing.T) {
+	r := rand.New(rand.NewPCG(20240607, 9))
+	for range 500 {
+		s := &Section{Keys: []string{"model", "test", "depth"}}
+		for _, run := range mixedRuns(r, "llama-bench", 1+r.IntN(6)) {
+			if r.IntN(3) == 0 {
+				run.Label = run.Input
+			}
+			row := &Row{Label: run.Label, Input: run.Input}
+			for _, k := range s.Keys {
+				row.Keys = append(row.Keys, run.Config.Get(k))
+			}
+			s.Rows = append(s.Rows, row)
+			s.Name(row) // what is kept must not outlive the rows it was made of
+		}
+		for _, row := range s.Rows {
+			want := row.Label
+			several := slices.ContainsFunc(s.Rows, func(o *Row) bool { return o.Input != row.Input })
+			if several {
+				want = row.Input
+			}
+			var others []*Row
+			for _, o := range s.Rows {
+				if o != row && (several && o.Input == row.Input || !several && o.Label == row.Label) {
+					others = append(others, o)
+				}
+			}
+			switch {
+			case len(others) == 0:
+			case several && row.Label != row.Input && !slices.ContainsFunc(others, func(o *Row) bool { return o.Label == row.Label }):
+				want += " " + row.Label
+			default:
+				for i, k := range s.Keys {
+					if row.Keys[i] != "" && slices.ContainsFunc(others, func(o *Row) bool { return o.Keys[i] != row.Keys[i] }) {
+						want += " " + k + "=" + row.Keys[i]
+					}
+				}
+			}
+			if got := s.Name(row); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	}
+}
+
 func configs(runs []*bench.Run) (out []bench.Config) {
 	for _, r := range runs {
 		out = append(out, r.Config)

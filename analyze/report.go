@@ -34,6 +34,8 @@ type Section struct {
 	Groups  bool         // rows of unlike workloads: the best is that among equal ones
 	Means   []Geomean
 	Missing []string // metrics that were asked for and that no run here has
+
+	names *names // kept by Name
 }
 
 // A Column is a metric, or a variant of the one metric of the section.

@@ -558,32 +558,67 @@ func cellValue(c *Cell, metric string) float64 {
 // Name is what a row is called in a comparison: its input where there are
 // several, its label otherwise, with what tells it from its namesakes.
 func (s *Section) Name(row *Row) string {
+	if s.names == nil || s.names.rows != len(s.Rows) {
+		s.names = s.newNames()
+	}
 	if row.name == "" || row.namedIn != len(s.Rows) {
-		row.name, row.namedIn = s.makeName(row), len(s.Rows)
+		row.name, row.namedIn = s.names.of(row, s.Keys), len(s.Rows)
 	}
 	return row.name
 }
 
-func (s *Section) makeName(row *Row) string {
-	name := row.Label
-	several := slices.ContainsFunc(s.Rows, func(r *Row) bool { return r.Input != row.Input })
-	if several {
-		name = row.Input
-	}
-	var namesakes []*Row
+// names are what rows of a section are called.
+type names struct {
+	rows    int  // that were looked at
+	several bool // inputs
+	groups  map[string]*nameGroup
+}
+
+// A nameGroup are rows of one input, or of one label where all are of one input.
+type nameGroup struct {
+	first  *Row
+	rows   int
+	labels map[string]int
+	varies []bool // by key
+}
+
+func (s *Section) newNames() *names {
+	n := &names{rows: len(s.Rows), groups: map[string]*nameGroup{}}
+	n.several = slices.ContainsFunc(s.Rows, func(r *Row) bool { return r.Input != s.Rows[0].Input })
 	for _, r := range s.Rows {
-		if r != row && (several && r.Input == row.Input || !several && r.Label == row.Label) {
-			namesakes = append(namesakes, r)
+		g := n.groups[n.short(r)]
+		if g == nil {
+			g = &nameGroup{first: r, labels: map[string]int{}, varies: make([]bool, len(s.Keys))}
+			n.groups[n.short(r)] = g
+		}
+		g.rows++
+		g.labels[r.Label]++
+		for i := range s.Keys {
+			g.varies[i] = g.varies[i] || r.Keys[i] != g.first.Keys[i]
 		}
 	}
-	if len(namesakes) == 0 {
+	return n
+}
+
+// short is the name of a row without what tells it from its namesakes.
+func (n *names) short(row *Row) string {
+	if n.several {
+		return row.Input
+	}
+	return row.Label
+}
+
+func (n *names) of(row *Row, keys []string) string {
+	name := n.short(row)
+	g := n.groups[name]
+	if g == nil || g.rows == 1 {
 		return name
 	}
-	if several && row.Label != row.Input && !slices.ContainsFunc(namesakes, func(r *Row) bool { return r.Label == row.Label }) {
+	if n.several && row.Label != row.Input && g.labels[row.Label] == 1 {
 		return name + " " + row.Label
 	}
-	for i, k := range s.Keys {
-		if row.Keys[i] != "" && slices.ContainsFunc(namesakes, func(r *Row) bool { return r.Keys[i] != row.Keys[i] }) {
+	for i, k := range keys {
+		if row.Keys[i] != "" && g.varies[i] {
 			name += " " + k + "=" + row.Keys[i]
 		}
 	}
