@@ -158,3 +158,33 @@ func TestShownSetting(t *testing.T) {
 		}
 	}
 }
+
+// The columns of a Markdown table stand in line where it is read as text, signs
+// of no width and of two counted as they are shown.
+func TestMarkdownColumns(t *testing.T) {
+	tab := &table{}
+	tab.column("Run", false)
+	tab.column("Value", true)
+	for _, name := range []string{"plain", "one #1", "a@b", "日本語", "é"} {
+		tab.rows = append(tab.rows, []string{name, "1.25"})
+	}
+	var out bytes.Buffer
+	if err := tab.markdown(&out); err != nil {
+		t.Fatal(err)
+	}
+	width := func(line string) int {
+		n := utf8.RuneCountInString(line) - strings.Count(line, "\u2060")
+		for _, c := range line {
+			if unicode.Is(unicode.Han, c) {
+				n++
+			}
+		}
+		return n
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for _, line := range lines {
+		if width(line) != width(lines[0]) {
+			t.Fatalf("a row is %d wide, the header %d:\n%s", width(line), width(lines[0]), out.String())
+		}
+	}
+}
