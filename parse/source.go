@@ -40,7 +40,7 @@ func (s *source) fill() bool {
 	if s.err != nil {
 		return false
 	}
-	const small = 3 // reads that a small input needs
+	const small = 8 // reads, 2 MB: less is read before another thread has begun
 	if s.fills >= small {
 		return s.swap()
 	}
