@@ -117,16 +117,17 @@ func (e *jsonError) Error() string { return e.text }
 
 // A jsonReader reads JSON values from a source for a document.
 type jsonReader struct {
-	d       *document
-	s       *source
-	keys    map[string]*jsonKey
-	arena   []byte
-	kept    int
-	depth   int
-	claimed bool // the value so far holds an object of a known format
-	free    []*object
-	first   *jsonKey // the key that an object began with last
-	scratch []byte
+	d         *document
+	s         *source
+	keys      map[string]*jsonKey
+	arena     []byte
+	kept      int
+	depth     int
+	claimed   bool // the value so far holds an object of a known format
+	free      []*object
+	freeLists []*list
+	first     *jsonKey // the key that an object began with last
+	scratch   []byte
 }
 
 // A jsonKey is a key that was met, with the formats that are told by it.
@@ -423,12 +424,31 @@ func (j *jsonReader) release(o *object) {
 			for _, e := range m.list.objects {
 				j.release(e)
 			}
+			j.releaseList(m.list)
 		}
 	}
 	clear(o.members)
 	o.members, o.formats = o.members[:0], o.formats[:0]
 	if len(j.free) < 1024 {
 		j.free = append(j.free, o)
+	}
+}
+
+func (j *jsonReader) newList() *list {
+	if n := len(j.freeLists); n > 0 {
+		l := j.freeLists[n-1]
+		j.freeLists = j.freeLists[:n-1]
+		return l
+	}
+	return &list{}
+}
+
+// releaseList takes a short list of numbers back.
+func (j *jsonReader) releaseList(l *list) {
+	const enough = 16 // lists of one object
+	if len(j.freeLists) < enough && len(l.nums.blocks) <= 2 && l.rows == nil && l.objects == nil && l.filled == nil {
+		l.nums.reset()
+		j.freeLists = append(j.freeLists, l)
 	}
 }
 
@@ -447,7 +467,7 @@ func (j *jsonReader) member(o *object, key *jsonKey) error {
 		}
 	case '[':
 		m.kind = jsonList
-		m.list = &list{}
+		m.list = j.newList()
 		if err := j.array(m.list, 0, nil); err != nil {
 			return err
 		}
@@ -901,6 +921,15 @@ func (f *floats) add(x float64) {
 	}
 	f.blocks[last] = append(f.blocks[last], x)
 	f.n++
+}
+
+// reset empties the list and keeps the largest block for what comes.
+func (f *floats) reset() {
+	if last := len(f.blocks) - 1; last >= 0 {
+		f.blocks[0] = f.blocks[last][:0]
+		f.blocks = f.blocks[:1]
+	}
+	f.n = 0
 }
 
 // slice returns the numbers in one piece.
