@@ -110,7 +110,15 @@ func newPlot(f *Figure) (*drawn, error) {
 	}
 	p.Y.Max *= 1.06
 	p.Y.Tick.Marker = numbers{}
-	if f.Bars == nil && !f.X.Log2 {
+	switch {
+	case f.Bars != nil:
+	case f.X.Log2 && p.X.Min > 0 && !math.IsInf(p.X.Min, 0):
+		p.X.Scale = plot.LogScale{}
+		p.X.Tick.Marker = powers{}
+		if p.X.Min == p.X.Max { // which the library would widen to 0
+			p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
+		}
+	default:
 		p.X.Tick.Marker = numbers{}
 	}
 	return d, nil
@@ -124,10 +132,6 @@ func (d *drawn) entry(name string, thumbs ...plot.Thumbnailer) {
 // lines draws points, lines and their error bars.
 func (d *drawn) lines(f *Figure) error {
 	p := d.plot
-	if f.X.Log2 {
-		p.X.Scale = plot.LogScale{}
-		p.X.Tick.Marker = powers{}
-	}
 	for _, s := range f.Series {
 		c := colourOf(s.Colour)
 		xy := make(plotter.XYs, len(s.Points))
@@ -149,7 +153,7 @@ func (d *drawn) lines(f *Figure) error {
 			p.Add(l)
 			thumbs = append(thumbs, l)
 		}
-		if !s.Plain && len(s.Points) <= 60 {
+		if !s.Plain && (len(s.Points) <= 60 || !s.Line) { // more would hide their line
 			sc, err := plotter.NewScatter(xy)
 			if err != nil {
 				return err

@@ -155,6 +155,7 @@ func throughputByLatency(s *analyze.Section, c *colours) []Figure {
 	if longest(series) < 3 {
 		return nil
 	}
+	curves := 0
 	for i := range series { // several runs of one load are no curve
 		seen := map[string]bool{}
 		for _, p := range series[i].Points {
@@ -166,11 +167,23 @@ func throughputByLatency(s *analyze.Section, c *colours) []Figure {
 				series[i].Points[k].Label = ""
 			}
 		}
+		if series[i].Line {
+			curves++
+		}
+	}
+	alt, notes := fmt.Sprintf("%s against output throughput", bench.Lookup(latency).Title), notesOf(rows)
+	switch curves {
+	case 0:
+	case len(series):
+		alt += ", each point labelled with its " + key
+		notes = append(notes, "Points are labelled with the "+key+".")
+	default:
+		alt += ", the points of lines labelled with their " + key
+		notes = append(notes, "The points of lines are labelled with the "+key+".")
 	}
 	return []Figure{{
 		Name: "throughput-latency", Title: bench.Lookup(latency).Title + " against throughput (lower right is better)",
-		Alt: fmt.Sprintf("%s against output throughput, each point labelled with its %s", bench.Lookup(latency).Title, key),
-		X:   Axis{Label: "Output tok/s"}, Y: Axis{Label: bench.Lookup(latency).Title}, Series: series, Notes: append(notesOf(rows), "Points are labelled with the "+key+"."),
+		Alt: alt, X: Axis{Label: "Output tok/s"}, Y: Axis{Label: bench.Lookup(latency).Title}, Series: series, Notes: notes,
 	}}
 }
 

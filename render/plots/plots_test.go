@@ -188,6 +188,61 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// Many points, with a line and without one, are drawn on either axis, and so is
+// one point alone.
+func TestManyPoints(t *testing.T) {
+	for _, n := range []int{1, 2, 60, 61, 2000} {
+		for _, line := range []bool{true, false} {
+			for _, log := range []bool{true, false} {
+				points := make([]Point, n)
+				for i := range points {
+					points[i] = Point{X: float64(int(1) << (i % 7)), Y: float64(i)}
+				}
+				f := Figure{Name: "many", X: Axis{Log2: log}, Series: []Series{{Name: "a", Line: line, Points: points}}}
+				d, err := newPlot(&f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p := d.plot; p.X.Max != points[min(n-1, 6)].X && n > 1 {
+					t.Errorf("%d points, line %v: the axis ends at %v: nothing is drawn", n, line, p.X.Max)
+				}
+				draw1(t, &f)
+			}
+		}
+	}
+}
+
+// A figure says that its points are labelled where they are.
+func TestLabelled(t *testing.T) {
+	for _, loads := range [][]string{{"1", "2", "4"}, {"8", "8", "16"}} {
+		var runs []*bench.Run
+		for i, load := range loads {
+			r := serving("a", load, float64(100+i))
+			r.Config.Set("num_prompts", strconv.Itoa(64+i), bench.FromArgs) // no repeats of each other
+			runs = append(runs, r)
+		}
+		found := false
+		for _, f := range figuresOfRuns(t, runs) {
+			if f.Name != "vllm-serve-throughput-latency" {
+				continue
+			}
+			found = true
+			labels := 0
+			for _, p := range f.Series[0].Points {
+				if p.Label != "" {
+					labels++
+				}
+			}
+			if says := strings.Contains(strings.Join(f.Notes, " "), "labelled"); says != (labels == len(loads)) || labels != 0 && labels != len(loads) {
+				t.Errorf("loads %v: %d labels, and the notes are %q", loads, labels, f.Notes)
+			}
+		}
+		if !found {
+			t.Errorf("loads %v: no such figure", loads)
+		}
+	}
+}
+
 // TestEscapes holds that a figure says what it could not write.
 func TestEscapes(t *testing.T) {
 	for _, f := range figuresOfRuns(t, []*bench.Run{serving("模型", "8", 100), serving("b", "8", 90)}) {
