@@ -108,7 +108,7 @@ func startReading(r io.Reader, size int) *readAhead {
 	const buffers = 3 // one looked at, one read into, one between
 	a := &readAhead{size, make(chan part, buffers), make(chan []byte, buffers)}
 	for range buffers {
-		a.free <- make([]byte, a.room+size)
+		a.free <- make([]byte, a.room+2*size)
 	}
 	go func() {
 		for buf := range a.free {
