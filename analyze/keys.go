@@ -41,22 +41,8 @@ var builtinKeys = []string{"tool", "label", "input", "file", "format", "id"}
 // Keys are the keys that every run may have, for people to choose from.
 func Keys() []string { return slices.Concat(builtinKeys, MainKeys) }
 
-// aligned reports whether two configurations have the same keys in the same
-// order, as those of one tool mostly have.
-func aligned(a, b bench.Config) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Key != b[i].Key {
-			return false
-		}
-	}
-	return true
-}
-
 // A keyReader reads some keys of many runs, as Key does. It looks for them only
-// in a run whose configuration is not aligned with that of the run before.
+// in a run whose settings have other keys than those of the run before.
 type keyReader struct {
 	keys   []string
 	last   bench.Config
@@ -75,7 +61,7 @@ func newKeyReader(keys []string) *keyReader {
 
 // read returns what a run has under the keys, until the next run is read.
 func (k *keyReader) read(r *bench.Run) []string {
-	if k.places == nil || !aligned(k.last, r.Config) {
+	if k.places == nil || !k.last.SameKeys(r.Config) {
 		k.last, k.places = r.Config, k.places[:0]
 		for _, key := range k.keys {
 			place := slices.IndexFunc(r.Config, func(s bench.Setting) bool { return s.Key == key })
@@ -103,7 +89,7 @@ func (k *keyReader) read(r *bench.Run) []string {
 func Differing(runs []*bench.Run) (same []bench.Setting, keys []string) {
 	all := slices.Clone(MainKeys)
 	for i, r := range runs {
-		if i > 0 && aligned(runs[i-1].Config, r.Config) {
+		if i > 0 && runs[i-1].Config.SameKeys(r.Config) {
 			continue
 		}
 		for _, s := range r.Config {

@@ -70,7 +70,7 @@ func sentRequests(r *bench.Run) string {
 // sameSettings reports whether two runs have the same settings but for values
 // that decide no figure, and nothing else to tell of their workload.
 func sameSettings(a, b *bench.Run) bool {
-	if serving(a) || serving(b) || !aligned(a.Config, b.Config) {
+	if serving(a) || serving(b) || !a.Config.SameKeys(b.Config) {
 		return false
 	}
 	for i := range a.Config {
@@ -674,7 +674,7 @@ func sharedValues(runs []*bench.Run) map[string]string {
 	out := map[string]string{}
 	var before bench.Config
 	for i, r := range runs {
-		known := aligned(before, r.Config)
+		known := before.SameKeys(r.Config)
 		for k, x := range r.Config {
 			if known && x.Value == before[k].Value {
 				continue // told of the run before
