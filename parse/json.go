@@ -117,17 +117,17 @@ func (e *jsonError) Error() string { return e.text }
 
 // A jsonReader reads JSON values from a source for a document.
 type jsonReader struct {
-	d         *document
-	s         *source
-	keys      map[string]*jsonKey
-	arena     []byte
-	kept      int
-	depth     int
-	claimed   bool // the value so far holds an object of a known format
-	free      []*object
-	freeLists []*list
-	first     *jsonKey // the key that an object began with last
-	scratch   []byte
+	d       *document
+	s       *source
+	keys    map[string]*jsonKey
+	arena   []byte
+	kept    int
+	depth   int
+	claimed bool // the value so far holds an object of a known format
+	objects spare[object]
+	lists   spare[list]
+	first   *jsonKey // the key that an object began with last
+	scratch []byte
 }
 
 // A jsonKey is a key that was met, with the formats that are told by it.
@@ -313,7 +313,7 @@ func (j *jsonReader) object(keep bool) (*object, error) {
 	if j.depth++; j.depth > maxDepth {
 		return nil, j.fail("JSON: nested deeper than %d", maxDepth)
 	}
-	o := j.newObject()
+	o := j.objects.take()
 	o.line = j.s.line
 	runsBefore := len(j.d.runs)
 	arena, kept := j.arena, j.kept
@@ -406,13 +406,22 @@ func (j *jsonReader) expectedKey(last *jsonKey) *jsonKey {
 	return key
 }
 
-func (j *jsonReader) newObject() *object {
-	if n := len(j.free); n > 0 {
-		o := j.free[n-1]
-		j.free = j.free[:n-1]
-		return o
+// spare keeps values that are used again.
+type spare[T any] struct{ free []*T }
+
+func (s *spare[T]) take() *T {
+	if n := len(s.free); n > 0 {
+		v := s.free[n-1]
+		s.free = s.free[:n-1]
+		return v
 	}
-	return &object{}
+	return new(T)
+}
+
+func (s *spare[T]) give(v *T) {
+	if len(s.free) < 1024 {
+		s.free = append(s.free, v)
+	}
 }
 
 // release takes an object back that nobody needs any more.
@@ -424,32 +433,16 @@ func (j *jsonReader) release(o *object) {
 			for _, e := range m.list.objects {
 				j.release(e)
 			}
-			j.releaseList(m.list)
+			// Only short lists of numbers: the others are rare, or large.
+			if l := m.list; len(l.nums.blocks) <= 2 && l.rows == nil && l.objects == nil && l.filled == nil {
+				l.nums.reset()
+				j.lists.give(l)
+			}
 		}
 	}
 	clear(o.members)
 	o.members, o.formats = o.members[:0], o.formats[:0]
-	if len(j.free) < 1024 {
-		j.free = append(j.free, o)
-	}
-}
-
-func (j *jsonReader) newList() *list {
-	if n := len(j.freeLists); n > 0 {
-		l := j.freeLists[n-1]
-		j.freeLists = j.freeLists[:n-1]
-		return l
-	}
-	return &list{}
-}
-
-// releaseList takes a short list of numbers back.
-func (j *jsonReader) releaseList(l *list) {
-	const enough = 16 // lists of one object
-	if len(j.freeLists) < enough && len(l.nums.blocks) <= 2 && l.rows == nil && l.objects == nil && l.filled == nil {
-		l.nums.reset()
-		j.freeLists = append(j.freeLists, l)
-	}
+	j.objects.give(o)
 }
 
 // member reads the value of a key into o.
@@ -467,7 +460,7 @@ func (j *jsonReader) member(o *object, key *jsonKey) error {
 		}
 	case '[':
 		m.kind = jsonList
-		m.list = j.newList()
+		m.list = j.lists.take()
 		if err := j.array(m.list, 0, nil); err != nil {
 			return err
 		}
