@@ -455,7 +455,7 @@ func PNG(w io.Writer, f *Figure) error {
 	}
 	canvas := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
 	d.render(draw.New(canvas))
-	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	var encoder png.Encoder // the best compression saves 7 % and takes three times as long
 	return encoder.Encode(w, paletted(canvas.Image().(*image.RGBA)))
 }
 
