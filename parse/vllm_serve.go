@@ -146,15 +146,15 @@ type serveBlock struct {
 }
 
 func newServeBlock(number int) *serveBlock {
-	const usual = 20 // figures of a block
+	const usual = 16 // figures of a block
 	return &serveBlock{run: &bench.Run{Source: bench.Source{Line: number, EndLine: number, Tool: "vllm-serve", Format: "text"}, Metrics: make([]bench.Metric, 0, usual)}}
 }
 
 // startServe reads the title of a block. Prose that mentions it has neither
 // rules around it nor stands alone.
 func startServe(d *document, l line) bool {
-	b := bytes.Trim(l.text, " \t*#>=-")
-	if i := bytes.Index(l.text, []byte("==== Serving Benchmark Result")); i < 0 && !bytes.Equal(b, []byte("Serving Benchmark Result")) {
+	const title = "Serving Benchmark Result"
+	if !bytes.Contains(l.text, []byte("==== "+title)) && string(bytes.Trim(l.text, " \t*#>=-")) != title {
 		return false
 	}
 	block := newServeBlock(l.number)
