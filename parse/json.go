@@ -285,6 +285,21 @@ func (j *jsonReader) peek() (byte, error) {
 // element goes to the next element of an array or object: it takes the comma in
 // front of it, or the bracket behind the last one.
 func (j *jsonReader) element(first bool, end byte) (c byte, done bool, err error) {
+	// As tools write them: a comma, perhaps a line end, blanks.
+	if w := j.s.buf[j.s.pos:j.s.end]; !first && len(w) > 2 && w[0] == ',' {
+		i, lines := 1, 0
+		if w[1] == '\n' {
+			i, lines = 2, 1
+		}
+		for i < len(w) && w[i] == ' ' {
+			i++
+		}
+		if i < len(w) && w[i] > ' ' {
+			j.s.pos += i
+			j.s.line += lines
+			return w[i], false, nil
+		}
+	}
 	if c, err = j.peek(); err != nil {
 		return 0, false, err
 	}
