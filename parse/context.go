@@ -28,7 +28,8 @@ type context struct {
 	commands  []command
 	vars      map[string]string
 	exports   []export
-	caption   fact                  // a line of prose that may name the next fence
+	caption   fact // a line of prose that may name the next fence
+	cells     htmlTable
 	lastRun   int                   // the last line of the last run
 	unsettled int                   // likewise, of a table that is still read
 	titles    map[*bench.Run]string // the heading above each run
@@ -181,6 +182,18 @@ func (c *context) line(d *document, l line) {
 	}
 	if len(b) > 4096 {
 		return
+	}
+	if b[0] == '<' && c.fence == 0 {
+		name, table := c.cells.read(string(b))
+		if table {
+			c.caption = fact{text: printable(name), from: bench.FromComment, place: c.here(l.number)}
+		}
+		if bytes.Contains(b, []byte("<pre")) && c.caption.text != "" && l.number-c.caption.line <= 3 {
+			c.remember(c.caption)
+		}
+		if table {
+			return
+		}
 	}
 	if title := ruledTitle(b); title != "" && !strings.Contains(title, "Benchmark Result") {
 		f := fact{text: printable(title), from: bench.FromComment}
@@ -604,10 +617,26 @@ func (c *context) distinguish(runs []*bench.Run) {
 	for _, r := range runs {
 		byLabel[r.Label] = append(byLabel[r.Label], r)
 	}
-	for _, group := range byLabel {
-		alike := slices.IndexFunc(group, func(r *bench.Run) bool { return c.titles[r] != c.titles[group[0]] }) < 0
-		if alike || len(group) > 1000 {
+	labels := map[string]int{} // how many runs under a heading would have its name
+	for label, group := range byLabel {
+		under := map[string]bool{}
+		for _, r := range group {
+			under[c.titles[r]] = true
+		}
+		if len(under) == 1 || len(group) > 1000 {
+			if under[label] { // it has that name
+				labels[label]++
+			}
+			delete(byLabel, label)
 			continue
+		}
+		for title := range under {
+			labels[title]++
+		}
+	}
+	for _, group := range byLabel {
+		if slices.ContainsFunc(group, func(r *bench.Run) bool { return labels[c.titles[r]] > 1 }) {
+			continue // they tell the runs under a heading apart
 		}
 		for _, r := range group {
 			if t := c.titles[r]; t != "" {

@@ -307,6 +307,12 @@ var serveLabels = map[string]string{
 	"output token throughput (tok/s)":      "output_throughput",
 	"output token throughput":              "output_throughput",
 	"total token throughput (tok/s)":       "total_token_throughput",
+	"input throughput (tok/s)":             "input_throughput",
+	"output throughput (tok/s)":            "output_throughput",
+	"total throughput (tok/s)":             "total_token_throughput",
+	"input throughput":                     "input_throughput",
+	"output throughput":                    "output_throughput",
+	"total throughput":                     "total_token_throughput",
 	"peak output token throughput (tok/s)": "max_output_tokens_per_s",
 	"peak concurrent requests":             "max_concurrent_requests",
 	"rtfx (inverse real-time factor)":      "rtfx",
@@ -397,6 +403,10 @@ func (s *serveBlock) set(d *document, known *serveLabel, value string, number in
 		}
 	case "throughput":
 		if !s.first || unit != "requests/s" {
+			return false
+		}
+	case "input throughput", "output throughput", "total throughput":
+		if unit != "tok/s" && unit != "tokens/s" {
 			return false
 		}
 	}
