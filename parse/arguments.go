@@ -221,7 +221,7 @@ func (a *argument) is(value string) string {
 
 func (a *argument) read(value string) string {
 	switch {
-	case a.dull || value == "False":
+	case a.dull || value == "False" || value == "None":
 		return ""
 	case value == "True":
 		value = "true"

@@ -46,6 +46,7 @@ var programs = []program{
 	{name: "vllm.entrypoints.api_server", role: server, engine: "vllm"},
 	{name: "llama-server", role: server, engine: "llama.cpp"},
 	{name: "sglang.launch_server", role: server, engine: "sglang"},
+	{name: "sgl_jax.launch_server", role: server, engine: "sglang"}, // its JAX backend
 	{name: "sglang", sub: "serve", role: server, engine: "sglang"},
 	{name: "text-generation-launcher", role: server, engine: "tgi"},
 	{name: "trtllm-serve", role: server, engine: "tensorrt-llm"},
@@ -65,7 +66,7 @@ var launchers = map[string]bool{
 
 // commandWords stand in every command that is read.
 var commandWords = sync.OnceValue(func() *finder {
-	words := []string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang"}
+	words := []string{"vllm", "llama-", "benchmark_", "bench_serving", "sglang", "sgl_jax"}
 	for _, p := range programs {
 		if known := func(w string) bool { return strings.Contains(p.name, w) }; p.format != nil && !slices.ContainsFunc(words, known) {
 			words = append(words, p.name)

@@ -320,7 +320,7 @@ func backendEngine(backend string) string {
 	switch b := strings.ToLower(backend); {
 	case strings.HasPrefix(b, "vllm"):
 		return "vllm"
-	case strings.HasPrefix(b, "sglang") || b == "srt":
+	case strings.HasPrefix(b, "sglang") || b == "srt" || b == "sgl-jax":
 		return "sglang"
 	case strings.HasPrefix(b, "lmdeploy"):
 		return "lmdeploy"

@@ -31,6 +31,7 @@ var llamaBench = Format{
 		{Prefix: "Vulkan", Read: readDevice},
 		{Prefix: "INSERT INTO ", Read: readInsert},
 		{Anywhere: "iB | ", Read: readLoneRow},
+		{Anywhere: " t/s |", Read: startLlamaTable}, // with columns of somebody's own in front
 	},
 	Keys:    []string{"avg_ts"},
 	Object:  llamaObject,
@@ -72,9 +73,15 @@ func onceOnly(runs []*bench.Run) {
 
 func startLlamaTable(d *document, l line) bool {
 	header := tableCells(string(l.msg))
-	test, ts := slices.Index(header, "test"), slices.Index(header, "t/s")
-	if test < 0 || ts < 0 || header[0] != "model" || slices.ContainsFunc(header, func(h string) bool { return strings.HasPrefix(h, "ttfr") }) {
+	test, ts, model := slices.Index(header, "test"), slices.Index(header, "t/s"), slices.Index(header, "model")
+	if test < 0 || ts < 0 || model < 0 || slices.ContainsFunc(header, func(h string) bool { return strings.HasPrefix(h, "ttfr") }) {
 		return false
+	}
+	if model > 0 && (l.msg[0] != '|' || !slices.Contains(header, "params") || !slices.Contains(header, "backend")) {
+		return false // a table of somebody's own
+	}
+	for i := range model {
+		header[i] = strings.ReplaceAll(canonicalKey(header[i]), " ", "_")
 	}
 	d.open(&llamaTable{tool: "llama-bench", header: header, test: test, ts: ts, device: strings.Join(d.llama.devices, ", "), line0: l.number})
 	d.llama.devices = nil
@@ -160,8 +167,8 @@ func (t *llamaTable) line(d *document, l line) verdict {
 		return passed
 	}
 	cells := tableCells(string(l.msg))
-	if cells[0] == "model" {
-		return ended
+	if cells[0] == "model" || slices.Contains(cells, "t/s") {
+		return ended // the next one
 	}
 	if isSeparator(cells) {
 		return taken

@@ -15,7 +15,7 @@ import (
 // told by keys of its own, since old versions saved no request throughput.
 var sglangServe = Format{
 	Tool:     "sglang-serve",
-	Programs: []program{{name: "sglang.bench_serving"}, {name: "sglang.benchmark.serving"}, {name: "bench_serving.py"}},
+	Programs: []program{{name: "sglang.bench_serving"}, {name: "sglang.benchmark.serving"}, {name: "sgl_jax.bench_serving"}, {name: "bench_serving.py"}},
 	Reads:    "text block, JSONL (--output-file, with --output-details or without)",
 	Since:    "v0.1.22 (2024)",
 	Example:  "Total generated tokens (retokenized):    127411",

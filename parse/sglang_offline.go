@@ -17,7 +17,7 @@ import (
 var sglangOffline = Format{
 	Tool:     "sglang-offline",
 	Engine:   "sglang",
-	Programs: []program{{name: "sglang.bench_offline_throughput"}, {name: "sglang.bench_one_batch"}, {name: "sglang.bench_one_batch_server"}, {name: "sglang.bench_latency"}, {name: "sglang.bench_server_latency"}, {name: "sglang.benchmark.offline_throughput"}, {name: "sglang.benchmark.one_batch"}, {name: "sglang.benchmark.one_batch_server"}},
+	Programs: []program{{name: "sglang.bench_offline_throughput"}, {name: "sglang.bench_one_batch"}, {name: "sglang.bench_one_batch_server"}, {name: "sgl_jax.bench_one_batch_server"}, {name: "sglang.bench_latency"}, {name: "sglang.bench_server_latency"}, {name: "sglang.benchmark.offline_throughput"}, {name: "sglang.benchmark.one_batch"}, {name: "sglang.benchmark.one_batch_server"}},
 	Reads: "bench_offline_throughput (text block, JSONL); bench_one_batch, earlier bench_latency (text, JSONL); " +
 		"bench_one_batch_server, earlier bench_server_latency (text, JSONL, JSON, the table at its end); the nightly tables of SGLang's CI",
 	Since:   "v0.1.18 (2024)",
