@@ -93,37 +93,55 @@ func readEngine(d *document, l line) bool {
 	var prompt, generation, running, waiting, usage, hits float64
 	var have struct{ prompt, generation, waiting, usage, hits, swapped bool }
 	for rest := l.text[start:]; len(rest) > 0; {
-		part := rest
-		if i := bytes.IndexByte(rest, ','); i >= 0 {
-			part, rest = rest[:i], rest[i+1:]
+		part := rest[skipBlank(rest, 0):]
+		if i := bytes.IndexByte(part, ','); i >= 0 {
+			part, rest = part[:i], part[i+1:]
 		} else {
 			rest = nil
 		}
-		part = part[skipBlank(part, 0):]
-		colon := bytes.IndexByte(part, ':')
-		if colon < 0 || colon+2 > len(part) || part[colon+1] != ' ' {
+		if len(part) == 0 {
 			continue
 		}
-		value := part[colon+2:]
-		switch string(part[:colon]) {
-		case "Avg prompt throughput":
-			prompt, have.prompt = numberAt(value)
-		case "Avg generation throughput", "Throughput": // v0.1.0: prompt and generated tokens together
-			generation, have.generation = numberAt(value)
-		case "Running":
-			running, _ = numberAt(value)
-		case "Waiting", "Pending":
-			waiting, have.waiting = numberAt(value)
-			// v0.7.1 forgot a comma here.
-			if x, ok := valueAfter(value, "GPU KV cache usage: "); ok {
-				usage, have.usage = x, ok
+		const (
+			avgPrompt = "Avg prompt throughput: "
+			avgTokens = "Avg generation throughput: "
+			total     = "Throughput: " // v0.1.0: prompt and generated tokens together
+			inFlight  = "Running: "
+			queued    = "Waiting: " // or Pending
+			cache     = "GPU KV cache usage: "
+			prefix    = "Prefix cache hit rate: "
+		)
+		switch part[0] {
+		case 'A':
+			if hasPrefix(part, avgPrompt) {
+				prompt, have.prompt = numberAt(part[len(avgPrompt):])
+			} else if hasPrefix(part, avgTokens) {
+				generation, have.generation = numberAt(part[len(avgTokens):])
 			}
-		case "Swapped":
-			have.swapped = true
-		case "GPU KV cache usage":
-			usage, have.usage = numberAt(value)
-		case "Prefix cache hit rate":
-			hits, have.hits = numberAt(value)
+		case 'T':
+			if hasPrefix(part, total) {
+				generation, have.generation = numberAt(part[len(total):])
+			}
+		case 'R':
+			if hasPrefix(part, inFlight) {
+				running, _ = numberAt(part[len(inFlight):])
+			}
+		case 'W', 'P':
+			if hasPrefix(part, prefix) {
+				hits, have.hits = numberAt(part[len(prefix):])
+			} else if hasPrefix(part, queued) || hasPrefix(part, "Pending: ") {
+				waiting, have.waiting = numberAt(part[len(queued):])
+				// v0.7.1 forgot a comma here.
+				if x, ok := valueAfter(part, cache); ok {
+					usage, have.usage = x, ok
+				}
+			}
+		case 'S':
+			have.swapped = have.swapped || hasPrefix(part, "Swapped: ")
+		case 'G':
+			if hasPrefix(part, cache) {
+				usage, have.usage = numberAt(part[len(cache):])
+			}
 		}
 	}
 	if !have.generation || !have.prompt && !have.swapped {
