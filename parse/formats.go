@@ -89,6 +89,8 @@ var (
 	formats []Format
 	index   struct {
 		byFirst  [256][]prefixed
+		heads    headSet   // of prefixes
+		short    [256]bool // first bytes of those that are shorter
 		anywhere []Start
 		words    *finder           // those of anywhere
 		engines  map[string]string // of tools that measure one
@@ -118,16 +120,25 @@ func headOf[T string | []byte](s T) uint32 {
 // mayStart reports whether a message of a server may be one that is read: of
 // those that come by the million, hardly any.
 func mayStart(msg []byte) bool {
-	if len(msg) == 0 {
-		return false
-	}
-	first, starts := headOf(msg), index.byFirst[msg[0]]
-	for i := range starts {
-		if first&starts[i].mask == starts[i].head {
-			return true
-		}
-	}
-	return countsEngines(msg)
+	return len(msg) > 0 && (index.heads.has(headOf(msg)) || index.short[msg[0]] || countsEngines(msg))
+}
+
+// headSet holds the heads of prefixes, and takes few others for one of them.
+type headSet [16]uint64
+
+func (s *headSet) at(head uint32) (word *uint64, bit uint64) {
+	hash := head * 2654435761 >> 22 // Knuth's, of 10 bits
+	return &s[hash>>6], 1 << (hash & 63)
+}
+
+func (s *headSet) has(head uint32) bool {
+	word, bit := s.at(head)
+	return *word&bit != 0
+}
+
+func (s *headSet) add(head uint32) {
+	word, bit := s.at(head)
+	*word |= bit
 }
 
 // countsEngines reports whether a message may be one of a server that
@@ -155,6 +166,11 @@ func init() {
 			c := st.Prefix[0]
 			mask := ^uint32(0) >> (8 * max(0, 4-len(st.Prefix)))
 			index.byFirst[c] = append(index.byFirst[c], prefixed{headOf(st.Prefix), mask, st})
+			if len(st.Prefix) < 4 {
+				index.short[c] = true
+			} else {
+				index.heads.add(headOf(st.Prefix))
+			}
 		}
 	}
 	index.words = newFinder(words)

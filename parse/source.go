@@ -143,24 +143,25 @@ func (s *source) failure() error {
 // skipServerLog passes over the buffered lines of a server that are none of a
 // result: its access log, and messages that begin like none that is read.
 func (s *source) skipServerLog() {
+	rest, line := s.buf[s.pos:s.end], s.line
 	for {
-		b := s.buf[s.pos:s.end]
-		access := hasPrefix(b, "INFO:   ")
-		if !access && !hasPrefix(b, "INFO ") {
-			return
+		access := hasPrefix(rest, "INFO:   ")
+		if !access && !hasPrefix(rest, "INFO ") {
+			break
 		}
-		end := bytes.IndexByte(b, '\n')
+		end := bytes.IndexByte(rest, '\n')
 		if end < 0 {
-			return
+			break
 		}
 		if !access {
-			if msg, ok := stampedMessage(b[len("INFO"):end]); !ok || mayStart(msg) {
-				return
+			if msg, ok := stampedMessage(rest[len("INFO"):end]); !ok || mayStart(msg) {
+				break
 			}
 		}
-		s.pos += end + 1
-		s.line++
+		rest = rest[end+1:]
+		line++
 	}
+	s.pos, s.line = s.end-len(rest), line
 }
 
 // next returns the next line without its end, and its number.
