@@ -36,3 +36,20 @@ func TestFinder(t *testing.T) {
 		}
 	}
 }
+
+// No line that a format reads is passed over as one of a server that says
+// nothing, and the lines that such a server writes most are.
+func TestMayStart(t *testing.T) {
+	for _, f := range formats {
+		for _, st := range f.Lines {
+			if st.Prefix != "" && (!mayStart([]byte(st.Prefix)) || !mayStart([]byte(st.Prefix+" and more"))) {
+				t.Errorf("%s: %q is passed over", f.Tool, st.Prefix)
+			}
+		}
+	}
+	for _, msg := range []string{"Received request cmpl-1", "Added request cmpl-1", "Finished request cmpl-1", ""} {
+		if mayStart([]byte(msg)) {
+			t.Errorf("%q is read", msg)
+		}
+	}
+}
