@@ -252,8 +252,28 @@ func repetitions(r *bench.Run) {
 func (t *llamaTable) close(d *document) {
 	d.ctx.settle()
 	onceOnly(t.made)
+	notOneFile(t.made)
 	if t.rows == 0 && d.guess == "" {
 		d.guess = "has a " + t.tool + " table without rows"
+	}
+}
+
+// notOneFile takes back the file that the command above a table names, where its
+// rows are of several models: the command was that of one of them, or an example.
+func notOneFile(runs []*bench.Run) {
+	several := slices.ContainsFunc(runs, func(r *bench.Run) bool { return r.Config.Get("model") != runs[0].Config.Get("model") })
+	bits := func(quant string) string { // a dynamic Q4_K_XL is a Q4_K_M to llama-bench
+		family, _, _ := strings.Cut(quant, "_")
+		return family
+	}
+	for _, r := range runs {
+		if r.Config.From("model_filename") != bench.FromCommand {
+			continue
+		}
+		file, row := bits(quantIn(fileOf(r.Config.Get("model_filename")))), bits(r.Config.Get("quant"))
+		if several || file != "" && row != "" && file != row {
+			r.Config = slices.DeleteFunc(r.Config, func(s bench.Setting) bool { return s.Key == "model_filename" })
+		}
 	}
 }
 
