@@ -40,7 +40,7 @@ func (s *source) fill() bool {
 	if s.err != nil {
 		return false
 	}
-	const small = 8 // reads, 2 MB: less is read before another thread has begun
+	const small = 512 // reads, 128 MB: what takes less than a tenth of a second needs no other thread
 	if s.fills >= small {
 		return s.swap()
 	}

@@ -14,7 +14,7 @@ import (
 func TestReadAhead(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var want []string
-	for range 3000 {
+	for range 60000 {
 		length := random.IntN(40)
 		if random.IntN(50) == 0 {
 			length = random.IntN(2000)
@@ -48,7 +48,7 @@ func TestReadAhead(t *testing.T) {
 
 // What was read before an error counts, and the error is told.
 func TestReadAheadFails(t *testing.T) {
-	text := strings.Repeat("a line\n", 500)
+	text := strings.Repeat("a line\n", 50000)
 	s := newSource(io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)), make([]byte, 64))
 	lines := 0
 	for {
@@ -57,8 +57,8 @@ func TestReadAheadFails(t *testing.T) {
 		}
 		lines++
 	}
-	if lines != 500 || s.failure() != io.ErrUnexpectedEOF {
-		t.Errorf("%d lines and error %v, want 500 lines and %v", lines, s.failure(), io.ErrUnexpectedEOF)
+	if lines != 50000 || s.failure() != io.ErrUnexpectedEOF {
+		t.Errorf("%d lines and error %v, want 50000 lines and %v", lines, s.failure(), io.ErrUnexpectedEOF)
 	}
 	s.close()
 }
