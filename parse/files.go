@@ -526,7 +526,7 @@ func reason(err error) string {
 func readFile(f file, stdin io.Reader, room *room) outcome {
 	in := stdin
 	if f.path != "-" {
-		open := os.Open
+		open := func(path string) (io.ReadCloser, error) { return os.Open(path) }
 		if f.walked {
 			open = openFile
 		}

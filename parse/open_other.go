@@ -2,7 +2,10 @@
 
 package parse
 
-import "os"
+import (
+	"io"
+	"os"
+)
 
 // openFile opens what is known to be a file.
-func openFile(path string) (*os.File, error) { return os.Open(path) }
+func openFile(path string) (io.ReadCloser, error) { return os.Open(path) }
