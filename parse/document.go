@@ -234,6 +234,9 @@ func (d *document) raw(b []byte, number int) {
 		d.blank(number)
 		return
 	}
+	if s, ok := d.block.(*serveBlock); ok && d.csv == nil && !d.ctx.joining() && s.quick(d, b, number) {
+		return
+	}
 	msg, logged, uninteresting := logMessage(b)
 	switch {
 	case uninteresting:

@@ -240,6 +240,7 @@ type serveLabel struct {
 	setting      string // of serveSettings
 	metric       string // of serveLabels, or the latency that it names
 	behind       string // the latency that it names where the unit stands behind the value
+	plain        bool   // it names its metric whatever else the block holds
 }
 
 // serveLabel looks a label up: there are a few dozen, which come in every block.
@@ -255,10 +256,41 @@ func (d *document) serveLabel(b []byte) *serveLabel {
 	} else {
 		l.metric, l.behind = latencyLabel(l.text, false), latencyLabel(l.text, true)
 	}
+	switch l.text {
+	case "total cached tokens", "concurrency", "throughput", "input throughput", "output throughput", "total throughput",
+		"total time", "average latency", "average latency per token", "average latency per output token":
+	default:
+		l.plain = l.metric != "" && l.setting == "" && !l.sglang && !strings.HasSuffix(l.text, "(%)")
+	}
 	if len(d.room.labels) < maxTexts {
 		d.room.labels[string(b)] = l
 	}
 	return l
+}
+
+// quick reads a line that is nothing but a label which was read before and a
+// figure, as most of a block are: set would do the same with it.
+func (s *serveBlock) quick(d *document, b []byte, number int) bool {
+	colon := bytes.IndexByte(b, ':')
+	if colon < 0 || s.hashed || s.cache {
+		return false
+	}
+	label := d.room.labels[string(b[:colon])]
+	if label == nil || !label.plain {
+		return false
+	}
+	figure := trimBytes(b[colon+1:], &blanks)
+	x, digits, ok := quickFloat(figure)
+	if !ok || digits > 15 {
+		return false
+	}
+	m := bench.Metric{Name: label.metric, Value: x, Raw: x}
+	if dot := bytes.IndexByte(figure, '.'); dot >= 0 {
+		m.Decimals = len(figure) - dot - 1
+	}
+	s.run.Add(m)
+	s.gap, s.run.Source.EndLine = 0, number
+	return true
 }
 
 // stray counts lines that are not ours. Server logs may stand between the lines
