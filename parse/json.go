@@ -3,7 +3,6 @@ package parse
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -598,42 +597,6 @@ func (j *jsonReader) array(l *list, depth int, r *row) error {
 	}
 }
 
-// quickFloat reads a number of at most 19 digits: exactly up to 15 of them, as
-// both the digits and the power of ten are exact then, and to a unit in the last
-// place beyond. It leaves everything else to strconv.
-func quickFloat(b []byte) (x float64, digits int, ok bool) {
-	i, negative := 0, false
-	if len(b) > 0 && b[0] == '-' {
-		i, negative = 1, true
-	}
-	mantissa, point := uint64(0), -1
-	for ; i < len(b); i++ {
-		c := b[i] - '0'
-		if c > 9 {
-			if b[i] != '.' || point >= 0 {
-				return 0, 0, false
-			}
-			point = i
-			continue
-		}
-		mantissa = mantissa*10 + uint64(c)
-		digits++
-	}
-	if digits == 0 || digits > 19 || point == len(b)-1 {
-		return 0, 0, false
-	}
-	x = float64(mantissa)
-	if point >= 0 {
-		x /= powersOfTen[len(b)-1-point]
-	}
-	if negative {
-		x = -x
-	}
-	return x, digits, true
-}
-
-var powersOfTen = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
-
 // listString reads a string of a list: the first one is kept, as the name of the
 // one model in a list of models; the others are passed over.
 func (j *jsonReader) listString(l *list) (empty bool, err error) {
@@ -862,41 +825,6 @@ func (j *jsonReader) skipValue() error {
 	return err
 }
 
-// plainNumber reports whether b is a decimal number: no hexadecimal, no
-// underscores and no words, which strconv would take.
-func plainNumber(b []byte) bool {
-	i := 0
-	if i < len(b) && (b[i] == '-' || b[i] == '+') {
-		i++
-	}
-	digits := 0
-	for ; i < len(b) && isDigit(b[i]); i++ {
-		digits++
-	}
-	if i < len(b) && b[i] == '.' {
-		for i++; i < len(b) && isDigit(b[i]); i++ {
-			digits++
-		}
-	}
-	if digits == 0 {
-		return false
-	}
-	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
-		i++
-		if i < len(b) && (b[i] == '-' || b[i] == '+') {
-			i++
-		}
-		if i == len(b) {
-			return false
-		}
-		for ; i < len(b) && isDigit(b[i]); i++ {
-		}
-	}
-	return i == len(b)
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
 // clip shortens text for a message.
 func clip[T string | []byte](b T) string {
 	const most = 40
@@ -951,6 +879,3 @@ func (f *floats) slice() []float64 {
 	}
 	return out
 }
-
-// finite reports whether x is a number that can be shown.
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

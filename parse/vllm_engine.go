@@ -2,7 +2,6 @@ package parse
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"github.com/benchreport/benchreport/bench"
@@ -44,40 +43,6 @@ type engineLines struct {
 	hasQueue            bool
 	promptOver, genOver downsampled
 	place               place
-}
-
-// valueAfter reads the number that follows label.
-func valueAfter(b []byte, label string) (float64, bool) {
-	i := bytes.Index(b, []byte(label))
-	if i < 0 {
-		return 0, false
-	}
-	return numberAt(b[i+len(label):])
-}
-
-// numberAt reads the decimal number at the start of b.
-func numberAt(b []byte) (float64, bool) {
-	whole, n := uint64(0), 0
-	for ; n < len(b) && isDigit(b[n]); n++ {
-		whole = 10*whole + uint64(b[n]-'0')
-	}
-	dot := n
-	if n+1 < len(b) && b[n] == '.' && isDigit(b[n+1]) {
-		for n++; n < len(b) && isDigit(b[n]); n++ {
-			whole = 10*whole + uint64(b[n]-'0')
-		}
-	}
-	if n == 0 {
-		return 0, false
-	}
-	if n <= 15 { // both are exact, so their quotient is rounded once
-		if n == dot {
-			return float64(whole), true
-		}
-		return float64(whole) / powersOfTen[n-dot-1], true
-	}
-	x, err := strconv.ParseFloat(string(b[:min(n, 400)]), 64)
-	return x, err == nil && finite(x)
 }
 
 func readEngine(d *document, l line) bool {

@@ -509,60 +509,6 @@ func (d *document) metric(name, value string, number int, what string) (bench.Me
 	return bench.Metric{}, false
 }
 
-// readNumber reads a decimal number, with thousands separators or without, and
-// counts its decimals.
-func readNumber(s string) (x float64, decimals int, ok bool) {
-	if x, digits, ok := quickFloat([]byte(s)); ok && digits <= 15 { // exact, and nearly every figure
-		if dot := strings.IndexByte(s, '.'); dot >= 0 {
-			decimals = len(s) - dot - 1
-		}
-		return x, decimals, true
-	}
-	if strings.IndexByte(s, ',') > 0 {
-		if !thousands(s) {
-			return 0, 0, false
-		}
-		s = strings.ReplaceAll(s, ",", "")
-	}
-	if !plainNumber([]byte(s)) {
-		return 0, 0, false
-	}
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || !finite(x) {
-		return 0, 0, false
-	}
-	if dot := strings.IndexByte(s, '.'); dot >= 0 {
-		decimals = len(s) - dot - 1
-	}
-	if strings.ContainsAny(s, "eE") {
-		decimals = -1
-	}
-	return x, decimals, true
-}
-
-// thousands reports whether the commas of a number stand before groups of three.
-func thousands(s string) bool {
-	whole, _, _ := strings.Cut(s, ".")
-	parts := strings.Split(whole, ",")
-	for i, p := range parts {
-		if i > 0 && len(p) != 3 || i == 0 && (len(p) == 0 || len(p) > 3) {
-			return false
-		}
-	}
-	return true
-}
-
-func isNothing(s string) bool {
-	if strings.Trim(s, "xX.?") == "" {
-		return true // a placeholder
-	}
-	switch strings.ToLower(s) {
-	case "", "none", "nan", "n/a", "na", "null", "inf", "-inf", "infinity", "-", "--", "not", "nan%", "-nan", "-nan%":
-		return true
-	}
-	return false
-}
-
 func (s *serveBlock) close(d *document) {
 	r := s.run
 	counts(r)

@@ -12,18 +12,22 @@ import (
 
 // read reads inputs, and shows on a terminal how far it is when that takes long.
 func (a *app) read(inputs []parse.Input) *parse.Result {
-	var runs []*bench.Run
-	result := a.readEach(inputs, func(some []*bench.Run) { runs = append(runs, some...) })
-	result.Runs = runs
-	return result
+	defer a.progress()()
+	return parse.Files(inputs, a.stdin)
 }
 
 // readEach does the same and gives the runs away as they are read.
 func (a *app) readEach(inputs []parse.Input, yield func([]*bench.Run)) *parse.Result {
-	if isTerminal(a.stderr) {
-		defer showProgress(a.stderr, time.Second, time.Second/5)()
-	}
+	defer a.progress()()
 	return parse.Each(inputs, a.stdin, yield)
+}
+
+// progress begins to show it, where somebody sees it.
+func (a *app) progress() (stop func()) {
+	if !isTerminal(a.stderr) {
+		return func() {}
+	}
+	return showProgress(a.stderr, time.Second, time.Second/5)
 }
 
 // clearLine goes to the start of a line of a terminal and empties it.
