@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/benchreport/benchreport/analyze"
 	"github.com/benchreport/benchreport/bench"
@@ -89,8 +90,8 @@ func throughputByConcurrency(s *analyze.Section, c *colours) []Figure {
 			continue
 		}
 		return []Figure{{
-			Name: "throughput", Title: fmt.Sprintf("%s by %s (higher is better)", bench.Lookup(metric).Title, key),
-			Alt: fmt.Sprintf("Lines of %s against %s for %d configurations", bench.Lookup(metric).Title, key, len(series)),
+			Name: "throughput", Title: fmt.Sprintf("%s by %s (higher is better)", bench.Lookup(metric).Title, spoken(key)),
+			Alt: fmt.Sprintf("Lines of %s against %s for %d configurations", bench.Lookup(metric).Title, spoken(key), len(series)),
 			X:   Axis{label, true}, Y: Axis{Label: bench.Lookup(metric).Title}, Series: series, Notes: notesOf(rows),
 		}}
 	}
@@ -130,12 +131,15 @@ func latencyByLoad(s *analyze.Section, c *colours) []Figure {
 		}
 		title := bench.Lookup("mean_" + family + "_ms").Title[len("Mean "):]
 		out = append(out, Figure{
-			Name: family, Title: title + " by " + key + " (lower is better)", Alt: fmt.Sprintf("Lines of %s %s and P99 against %s", middle, title, key),
+			Name: family, Title: title + " by " + spoken(key) + " (lower is better)", Alt: fmt.Sprintf("Lines of %s %s and P99 against %s", middle, title, spoken(key)),
 			X: Axis{label, true}, Y: Axis{Label: title}, Series: all, Notes: append([]string{"Solid: " + middle + ". Dashed: P99."}, notesOf(rows)...),
 		})
 	}
 	return out
 }
+
+// spoken is the key of a load as a reader says it: request rate.
+func spoken(key string) string { return strings.ReplaceAll(key, "_", " ") }
 
 // throughputByLatency (P3): the hockey stick.
 func throughputByLatency(s *analyze.Section, c *colours) []Figure {
@@ -175,11 +179,11 @@ func throughputByLatency(s *analyze.Section, c *colours) []Figure {
 	switch curves {
 	case 0:
 	case len(series):
-		alt += ", each point labelled with its " + key
-		notes = append(notes, "Points are labelled with the "+key+".")
+		alt += ", each point labelled with its " + spoken(key)
+		notes = append(notes, "Points are labelled with the "+spoken(key)+".")
 	default:
-		alt += ", the points of lines labelled with their " + key
-		notes = append(notes, "The points of lines are labelled with the "+key+".")
+		alt += ", the points of lines labelled with their " + spoken(key)
+		notes = append(notes, "The points of lines are labelled with the "+spoken(key)+".")
 	}
 	return []Figure{{
 		Name: "throughput-latency", Title: bench.Lookup(latency).Title + " against throughput (lower right is better)",

@@ -61,6 +61,7 @@ func TestPoints(t *testing.T) {
 		"vllm-serve/note-vllm-llamacpp.md",   // against load, partial runs
 		"vllm-serve/saved-appended.json",     // throughput, latency and scaling
 		"vllm-engine/v1.log",                 // over time
+		"vllm-serve/rate-sweep.log",          // by request rate
 		"llama-bench/seed-hipblaslt.md",      // pp and tg
 		"llama-bench/md-depth.md",            // against depth
 	} {
